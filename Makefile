@@ -63,6 +63,8 @@ DEPS_TEST  := libcmocka-dev python3-numpy
 DEPS_LINT  := clang-format cppcheck
 DEPS_BENCH := wrk nginx-light python3-numpy
 
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 
@@ -98,6 +100,9 @@ check-asan: check-san
 bench: deps-bench all $(BENCHES) $(BUILD)/tests/bench/bare ## speed: kernels, printing, serving; figures go to the terminal
 	$(Q)for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit 1; done
 	$(Q)/usr/bin/python3 tests/bench/serving.py $(BUILD)/posenc $(BUILD)/tests/bench/bare
+
+verify: $(BUILD)/tests/bench/verify ## compare random values of every kind with MPFR until Ctrl-C, or for SECONDS=n
+	$(Q)$< $(SECONDS)
 
 lint: deps-lint all layers ## clang-format, cppcheck, banned functions, layers
 	$(Q)tests/lint.sh
@@ -154,6 +159,7 @@ $$(BUILD)/$(1)/%.o: $(1)/%.c
 	$$(Q)$$(CC) $$(FLAGS) $$(if $$(filter lib,$(1)),-fPIC) $$(INC_$(1)) -c $$< -o $$@
 endef
 $(foreach r,lib api server,$(eval $(call room,$(r))))
+$(BUILD)/server/main.o: | $(PUBLIC)
 
 $(BUILD)/lib/rotation/kernel_%.o: $(KERNEL) | $(PUBLIC)
 	@mkdir -p $(@D)
@@ -188,12 +194,14 @@ $(BUILD)/tests/%.o: tests/%.c | $(PUBLIC)
 	$(if $(Q),@echo "  CC    $<")
 	$(Q)$(CC) $(FLAGS) $(INC_tests) -DTESTS_DIR='"$(abspath tests)"' -c $< -o $@
 
-$(UNITS) $(PROPS) $(HTTPS) $(BENCHES) $(BUILD)/tests/bench/bare: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(KIT) $(ARCHIVES)
+$(UNITS) $(PROPS) $(HTTPS) $(BENCHES) $(BUILD)/tests/bench/bare $(BUILD)/tests/bench/verify: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(KIT) $(ARCHIVES)
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LINK) -o $@ $^ -lcmocka $(LIBS_server) $(LIBS_api) $(LIBS_lib)
 
 .SECONDARY:
-.PHONY: all run test check check-unit check-property check-http check-san check-asan bench lint layers \
+.PHONY: all run test verify check check-unit check-property check-http check-san check-asan bench lint layers \
         deps deps-build deps-test deps-lint deps-bench install clean dist-clean help
 
+# What the compiler writes, make does not try to make.
+%.d: ;
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -52,21 +52,32 @@ struct api_request {
 
 /* Where the bytes of an answer come from. */
 enum api_source {
-    API_EMPTY, /* no body: 204, 304 */
+    API_EMPTY, /* no body: 204, 304 (of a table, with plan->table for its length) */
     API_TEXT,  /* plan->text */
     API_TABLE, /* plan->table */
-    API_PAGE   /* the server knows: plan->page */
+    API_PAGE,  /* the server knows: plan->page */
+    API_LEARNED /* the server looks into its store: plan->learned, then api_learned_plan */
 };
 
 enum api_page { API_PAGE_LIVE, API_PAGE_READY, API_PAGE_METRICS };
 
-/* Formats of tables. Each is a const struct of its own file; see format.h. */
+/* Formats of tables. Each is a const struct of its own file; see format.h. "Text" is what an api_writer
+ * makes: JSON, CSV, plain text, and .npz, whose checksums want the data and whose length is known all the
+ * same. */
 struct api_format;
 const char *api_format_name(const struct api_format *);
 bool api_format_is_text(const struct api_format *);
 
+/* How .npy and .npz carry bf16: as '|V2', as '<u2', or in tensors of PE_DTYPE_BF16_AS_F32. */
+enum api_bf16 { API_BF16_VOID, API_BF16_U16, API_BF16_F32 };
+
+struct api_pair {
+    const char *name;
+    const char *value;
+};
+
 /* The body of a table. Binary: `prefix`, then payload bytes [payload_first, payload_first+payload_length);
- * `length` is their sum. Text: written by an api_writer, `length` API_UNKNOWN. `first` and `count` are the
+ * `length` is their sum. Text: written by an api_writer, `length` API_UNKNOWN but for .npz. `first` and `count` are the
  * part that is to be sent of it (a range, or the whole): bytes of the body. */
 struct api_table {
     struct pe_spec spec; /* checked; its lists live as long as the plan */
@@ -82,7 +93,82 @@ struct api_table {
     uint64_t first;
     uint64_t count;
     struct api_bytes key; /* names the payload: equal keys, equal bytes; 32 bytes of SHA-256 */
-    const char *parameters; /* the canonical parameters as a JSON object */
+    const char *kind;       /* as bodies name it */
+    const char *parameters; /* the canonical parameters as a JSON object; NULL unless the format is JSON */
+    const char *members;    /* further members of a JSON body, such as "warnings":[]; NULL for none */
+    const struct api_pair *metadata; /* the canonical parameters as text, for .safetensors alone; in any order */
+    unsigned metadata_count;
+    enum api_bf16 bf16; /* for bf16 in .npy and .npz */
+};
+
+/* What a token may grant, and what a request needs. */
+enum api_scope { API_SCOPE_NONE, API_SCOPE_READ, API_SCOPE_WRITE, API_SCOPE_ADMIN, API_SCOPES };
+
+/* What a request wants of the store of learned tables, as far as its text says. */
+enum api_learned_act {
+    API_LEARNED_LIST,
+    API_LEARNED_DESCRIBE,
+    API_LEARNED_PUT,
+    API_LEARNED_DELETE,
+    API_LEARNED_ROWS
+};
+
+/* What the type of an upload says that it is. Of ANY the first bytes decide. */
+enum api_learned_form { API_LEARNED_ANY, API_LEARNED_NPY, API_LEARNED_SAFETENSORS };
+
+#define API_LEARNED_NAME 128  /* longest name */
+#define API_LEARNED_DIGITS 64 /* of a digest: SHA-256 of a file, in lower case */
+
+/* Texts end in NUL and live as long as the plan. Conditions are lines of entity tags joined by commas; a
+ * NULL `at` where there is none. */
+struct api_learned {
+    enum api_learned_act act;
+    const char *name;   /* "" of a list */
+    const char *digest; /* the table is wanted only with this one; NULL: with any */
+    const char *after;  /* of a list: names behind this one; "" for all */
+    unsigned limit;     /* of a list: names at most */
+    enum api_learned_form form;
+    struct api_bytes if_match;
+    struct api_bytes if_none_match;
+};
+
+/* What the store found or did. */
+enum api_learned_outcome {
+    API_LEARNED_FOUND,
+    API_LEARNED_ABSENT,
+    API_LEARNED_MADE,    /* a name is new */
+    API_LEARNED_CHANGED, /* a name has other bytes now */
+    API_LEARNED_SAME,    /* it had these bytes before */
+    API_LEARNED_REMOVED,
+    API_LEARNED_TAKEN,    /* refused: the name has other bytes */
+    API_LEARNED_FAILED,   /* refused: a precondition */
+    API_LEARNED_BAD_FILE, /* refused: `fault` says why */
+    API_LEARNED_NO_ROOM,
+    API_LEARNED_DAMAGED, /* the bytes on disk are not those that were stored */
+    API_LEARNED_BROKEN,  /* the disk failed */
+    API_LEARNED_NO_STORE /* the server keeps none */
+};
+
+/* A table of the store: the file as it was sent, its one array and where that stands. */
+struct api_learned_file {
+    enum pe_dtype dtype; /* F64, F32, F16 or BF16 */
+    uint64_t rows, width;
+    uint64_t data; /* first byte of the array, which ends with the file */
+};
+
+struct api_learned_table {
+    const char *name;
+    const char *digest;
+    struct api_learned_file file;
+    double largest; /* greatest magnitude of a value; of FOUND for ROWS alone */
+};
+
+struct api_learned_facts {
+    enum api_learned_outcome outcome;
+    const struct api_learned_table *tables; /* one, or a page of a list, in the order of names */
+    size_t count;
+    bool more; /* a list goes on behind them */
+    const char *fault;
 };
 
 struct api_answer_header {
@@ -104,6 +190,7 @@ struct api_plan {
     struct api_bytes text;
     enum api_page page;
     struct api_table *table;
+    struct api_learned *learned;
     bool no_memo; /* the answer depends on more than method, target and negotiation headers */
     void *arena; /* owns all of the above */
 };
@@ -121,15 +208,46 @@ void api_plan_free(struct api_plan **);
  * `name` is the last part of its type: one of problems.def. */
 struct api_plan *api_problem(const struct api_request *, int status, const char *name, const char *detail);
 
+/* The scope that a request needs to be carried out at all; any route may be asked about. */
+enum api_scope api_scope(const char *method, struct api_bytes target);
+
+/* The answer to a request whose plan was API_LEARNED, once the store has been asked. The request is the
+ * same; the body of an upload need not be there any more, its length alone is looked at. A plan for ROWS is
+ * one of source API_TABLE whose payload is made by the server: row r of its tensor is row `offset` + r of
+ * the table, or row `positions`[r], those of table->spec. */
+struct api_plan *api_learned_plan(const struct api_request *, const struct api_learned_facts *);
+
+/* Whether a PUT or DELETE may be done where the name has the digest `now` (NULL: it does not exist) and is
+ * to have `then`: MADE, CHANGED, SAME, REMOVED, or TAKEN, FAILED, ABSENT. Pure: the store asks under its lock. */
+enum api_learned_outcome api_learned_judge(const struct api_learned *, const char *now, const char *then);
+
+/* Reads the header of an upload of `size` bytes from its first bytes: all of it, or API_LEARNED_HEAD of them.
+ * NULL where it is a file that can be kept, and *out is set; else a static text that says why not. Accepts
+ * .npy 1.0 to 3.0 (little-endian floats, C order) and .safetensors; exactly one array of two axes, neither
+ * empty, at most 65536 columns, and not a byte more. Values are not looked at. */
+#define API_LEARNED_HEAD (64 << 10)
+const char *api_learned_read(enum api_learned_form, struct api_bytes head, uint64_t size,
+                             struct api_learned_file *out);
+
+/* Looks at values, at any alignment: false where one is not finite. *largest grows to the greatest magnitude
+ * seen; it begins as 0. */
+bool api_learned_scan(enum pe_dtype, const void *values, uint64_t count, double *largest);
+
 /* Writes a table in a text format. Usage: open; then for each tensor that is sent (table->tensor, or all
- * in payload order) its rows from 0, in any portions; then tail. Output is appended at `out`, which must
- * have room: api_writer_head_size(table) for the head, api_writer_room(table, tensor, rows) for rows (it
- * covers the tail as well). The writer is a value without allocations. */
+ * in payload order) its rows from 0, in any portions (none for a tensor of 0 bytes); then tail. Rows are
+ * those of the tensor, aligned for its elements. Output is appended at `out`, which must have room:
+ * api_writer_head_size(table) for the head, api_writer_room(table, tensor, rows) for rows (it covers the
+ * tail as well; for the tail alone rows is 0); SIZE_MAX where a size cannot be counted. The writer is a
+ * value without allocations; its fields but `table` are its own. */
+#define API_MAX_WRITTEN 64 /* tensors of one body */
 struct api_writer {
     const struct api_table *table;
-    uint64_t row;
-    unsigned tensor;
-    uint64_t column; /* .txt: width of a cell */
+    unsigned tensor; /* under way, or the next one that is sent */
+    bool begun;      /* it is under way */
+    uint64_t left;   /* elements of it to come */
+    uint64_t index[PE_MAX_RANK + 4];
+    unsigned rolled;               /* axes that began anew with the current line */
+    uint32_t crc[API_MAX_WRITTEN]; /* .npz: checksums of members */
 };
 size_t api_writer_head_size(const struct api_table *);
 size_t api_writer_room(const struct api_table *, unsigned tensor, uint64_t rows);

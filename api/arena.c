@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * arena.c: blocks that only grow, freed together. The first block lies in the arena itself and holds an
- * ordinary answer, so that a request costs one malloc. A large take gets a block of its own, of its size
- * and not of a doubled one: what a request holds is what it asked for.
+ * arena.c: blocks that only grow, freed together. The first block lies in the arena itself and
+ * holds an ordinary answer, so that a request costs one malloc. A large take gets a block of its
+ * own, of its size and not of a doubled one: what a request holds is what it asked for.
  */
 #include "arena.h"
 
@@ -30,7 +30,8 @@ struct api__arena {
     struct block first;
 };
 
-struct api__arena *api__arena_new(void) {
+struct api__arena *api__arena_new(void)
+{
     struct api__arena *a = malloc(sizeof *a + FIRST_BYTES);
     if (!a)
         return NULL;
@@ -42,7 +43,8 @@ struct api__arena *api__arena_new(void) {
     return a;
 }
 
-void api__arena_free(struct api__arena **arena) {
+void api__arena_free(struct api__arena **arena)
+{
     struct api__arena *a = *arena;
     *arena = NULL;
     if (!a)
@@ -54,18 +56,21 @@ void api__arena_free(struct api__arena **arena) {
     free(a);
 }
 
-jmp_buf *api__arena_exit(struct api__arena *a) {
+jmp_buf *api__arena_exit(struct api__arena *a)
+{
     a->armed = true;
     return &a->out;
 }
 
-static void exhausted(struct api__arena *a) {
+static void exhausted(struct api__arena *a)
+{
     if (!a->armed)
         abort();
     longjmp(a->out, 1);
 }
 
-static char *take_block(struct api__arena *a, size_t size) {
+static char *take_block(struct api__arena *a, size_t size)
+{
     size_t room = size > BLOCK_BYTES / 2 ? size : BLOCK_BYTES;
     struct block *b = size > PTRDIFF_MAX / 2 ? NULL : malloc(sizeof *b + room);
     if (!b)
@@ -77,7 +82,8 @@ static char *take_block(struct api__arena *a, size_t size) {
     return b->bytes;
 }
 
-void *api__arena_take(struct api__arena *a, size_t size) {
+void *api__arena_take(struct api__arena *a, size_t size)
+{
     if (size > PTRDIFF_MAX / 2)
         exhausted(a);
     size = (size + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
@@ -89,14 +95,16 @@ void *api__arena_take(struct api__arena *a, size_t size) {
     return at;
 }
 
-void *api__arena_array(struct api__arena *a, size_t count, size_t size) {
+void *api__arena_array(struct api__arena *a, size_t count, size_t size)
+{
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes))
         exhausted(a);
     return api__arena_take(a, bytes);
 }
 
-char *api__arena_copy(struct api__arena *a, const void *at, size_t len) {
+char *api__arena_copy(struct api__arena *a, const void *at, size_t len)
+{
     char *copy = api__arena_take(a, len + 1);
     if (len)
         memcpy(copy, at, len);

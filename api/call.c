@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void describe(struct api__call *call, enum api__problem_id id, const char *format, va_list args)
+static void describe(struct api__call *call, enum api__problem_id id, const char *format,
+                     va_list args)
 {
     char text[1024];
     int len = vsnprintf(text, sizeof text, format, args);
@@ -60,7 +61,8 @@ struct api_bytes api__trim(struct api_bytes b)
     return b;
 }
 
-bool api__next_header(const struct api_request *r, const char *name, size_t *at, struct api_bytes *value)
+bool api__next_header(const struct api_request *r, const char *name, size_t *at,
+                      struct api_bytes *value)
 {
     while (*at < r->header_count) {
         const struct api_header *h = &r->headers[(*at)++];
@@ -72,7 +74,8 @@ bool api__next_header(const struct api_request *r, const char *name, size_t *at,
     return false;
 }
 
-bool api__one_header(const struct api_request *r, const char *name, struct api_bytes *value, size_t *count)
+bool api__one_header(const struct api_request *r, const char *name, struct api_bytes *value,
+                     size_t *count)
 {
     size_t at = 0, n = 0;
     struct api_bytes next;

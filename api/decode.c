@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of the well-formed sequence at p, or 0. The first continuation byte has a narrower range
- * after E0, ED, F0 and F4: that shuts out overlong forms, surrogates and what is beyond U+10FFFF. */
-static size_t sequence(const unsigned char *p, const unsigned char *end) {
+/* The length of the well-formed sequence at p, or 0. The first continuation byte has a narrower
+ * range after E0, ED, F0 and F4: that shuts out overlong forms, surrogates and what is beyond
+ * U+10FFFF. */
+static size_t sequence(const unsigned char *p, const unsigned char *end)
+{
     size_t len = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
     if (len == 0 || (size_t)(end - p) < len)
         return 0;
@@ -27,7 +29,8 @@ static size_t sequence(const unsigned char *p, const unsigned char *end) {
     return len;
 }
 
-bool api__utf8(const char *at, size_t len) {
+bool api__utf8(const char *at, size_t len)
+{
     const unsigned char *p = (const unsigned char *)at, *end = p + len;
     while (p < end) {
         size_t n = sequence(p, end);
@@ -38,14 +41,17 @@ bool api__utf8(const char *at, size_t len) {
     return true;
 }
 
-static int hex(char c) {
+int api__hex_digit(char c)
+{
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
            : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                   : -1;
 }
 
-enum api__decoded api__unescape(struct api__arena *arena, struct api_bytes in, struct api_bytes *out) {
+enum api__decoded api__unescape(struct api__arena *arena, struct api_bytes in,
+                                struct api_bytes *out)
+{
     if (in.len == 0 || !memchr(in.at, '%', in.len)) {
         *out = in;
         return API__DECODED;
@@ -55,8 +61,8 @@ enum api__decoded api__unescape(struct api__arena *arena, struct api_bytes in, s
     for (size_t i = 0; i < in.len; i++) {
         char c = in.at[i];
         if (c == '%') {
-            int high = i + 1 < in.len ? hex(in.at[i + 1]) : -1;
-            int low = i + 2 < in.len ? hex(in.at[i + 2]) : -1;
+            int high = i + 1 < in.len ? api__hex_digit(in.at[i + 1]) : -1;
+            int low = i + 2 < in.len ? api__hex_digit(in.at[i + 2]) : -1;
             if (high < 0 || low < 0)
                 return API__BROKEN_ESCAPE;
             c = (char)(high << 4 | low);
@@ -73,11 +79,13 @@ enum api__decoded api__unescape(struct api__arena *arena, struct api_bytes in, s
     return API__DECODED;
 }
 
-static bool digit(const char *p, const char *end) {
+static bool digit(const char *p, const char *end)
+{
     return p < end && *p >= '0' && *p <= '9';
 }
 
-const char *api__number_end(const char *p, const char *end, bool *integer) {
+const char *api__number_end(const char *p, const char *end, bool *integer)
+{
     *integer = true;
     if (p < end && *p == '-')
         p++;
@@ -108,7 +116,8 @@ const char *api__number_end(const char *p, const char *end, bool *integer) {
     return p;
 }
 
-enum api__number api__integer(struct api_bytes text, int64_t *out) {
+enum api__number api__integer(struct api_bytes text, int64_t *out)
+{
     bool integer;
     const char *p = text.at, *end = p + text.len;
     if (text.len == 0 || api__number_end(p, end, &integer) != end || !integer)
@@ -117,14 +126,16 @@ enum api__number api__integer(struct api_bytes text, int64_t *out) {
     int64_t value = 0;
     for (p += negative; p < end; p++) {
         int64_t unit = negative ? -(*p - '0') : *p - '0';
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, unit, &value))
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, unit, &value))
             return API__NUMBER_TOO_LARGE;
     }
     *out = value;
     return API__NUMBER;
 }
 
-enum api__number api__real(struct api_bytes text, double *out) {
+enum api__number api__real(struct api_bytes text, double *out)
+{
     bool integer;
     const char *end = text.at + text.len;
     if (text.len == 0 || api__number_end(text.at, end, &integer) != end)

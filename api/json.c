@@ -37,11 +37,7 @@ static int unit(const char *p, const char *end)
     if (end - p < 4)
         return -1;
     for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        int d = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
+        int d = api__hex_digit(p[i]);
         if (d < 0)
             return -1;
         u = u << 4 | d;
@@ -60,7 +56,7 @@ static bool escape(struct api__json *j)
     int u = unit(j->p, j->end);
     if (u < 0)
         return fail(j, "a broken \\u escape");
-    if (u == 0)
+    if (u == 0 && !j->nul)
         return fail(j, "a NUL in a string");
     j->p += 4;
     if (u < 0xd800 || u > 0xdfff)
@@ -135,7 +131,7 @@ static bool skip(struct api__json *j, int depth)
     blanks(j);
     if (j->p == j->end)
         return fail(j, "the end where a value should be");
-    if (depth > API__JSON_DEPTH)
+    if (depth >= API__JSON_DEPTH && (*j->p == '[' || *j->p == '{'))
         return fail(j, "arrays or objects nested too deeply");
     switch (*j->p) {
     case '[':
@@ -166,11 +162,13 @@ static bool skip(struct api__json *j, int depth)
 
 static bool begin(struct api__json *j, struct api_bytes text, char bracket)
 {
-    *j = (struct api__json){.begin = text.at, .p = text.at, .end = text.at + text.len, .first = true};
+    *j = (struct api__json){
+        .begin = text.at, .p = text.at, .end = text.at + text.len, .first = true};
     blanks(j);
     if (j->p == j->end)
         return fail(j, "it is empty");
-    return take(j, bracket) || fail(j, bracket == '{' ? "it is not an object" : "it is not an array");
+    return take(j, bracket) ||
+           fail(j, bracket == '{' ? "it is not an object" : "it is not an array");
 }
 
 bool api__json_object(struct api__json *j, struct api_bytes text)

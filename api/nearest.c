@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * nearest.c: see nearest.h. Three rows of the usual table; texts are short, so cost is a few thousand
- * steps for a whole list of names, and only refusals pay it.
+ * nearest.c: see nearest.h. Three rows of the usual table; texts are short, so cost is a few
+ * thousand steps for a whole list of names, and only refusals pay it.
  */
 #include "nearest.h"
 
@@ -10,15 +10,18 @@
 
 #define LONGEST 64
 
-static unsigned char lower(char c) {
+static unsigned char lower(char c)
+{
     return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
-static size_t least(size_t a, size_t b) {
+static size_t least(size_t a, size_t b)
+{
     return a < b ? a : b;
 }
 
-size_t api__slips(struct api_bytes a, struct api_bytes b, size_t limit) {
+size_t api__slips(struct api_bytes a, struct api_bytes b, size_t limit)
+{
     size_t rows[3][LONGEST + 1];
     if (a.len > LONGEST || b.len > LONGEST)
         return limit + 1;
@@ -42,7 +45,8 @@ size_t api__slips(struct api_bytes a, struct api_bytes b, size_t limit) {
     return above[b.len] > limit ? limit + 1 : above[b.len];
 }
 
-const char *api__nearest(struct api_bytes text, const char *const *names, size_t count) {
+const char *api__nearest(struct api_bytes text, const char *const *names, size_t count)
+{
     const char *best = NULL;
     size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * problem.c: see problem.h. `error` repeats `detail` because clients of model servers read that member.
- * A problem document names its request, so its plan is never used for another one.
+ * problem.c: see problem.h. `error` repeats `detail` because clients of model servers read that
+ * member. A problem document names its request, so its plan is never used for another one.
  */
 #include "problem.h"
+#include "decode.h"
 #include "reply.h"
 
 #include <string.h>
@@ -51,11 +52,24 @@ static void member(struct api__text *t, const char *name, struct api_bytes value
     api__text_json(t, value.at, value.len);
 }
 
+/* Whether any reader of JSON can read the value back: arrays may hold numbers beyond binary64. */
+static bool plain_json(struct api_bytes value)
+{
+    int64_t integer;
+    double real;
+    if (value.len == 0 || value.len > LONGEST_VALUE || value.at[0] == '[' || value.at[0] == '{')
+        return false;
+    if (value.at[0] != '-' && (value.at[0] < '0' || value.at[0] > '9'))
+        return true;
+    enum api__number n = api__integer(value, &integer);
+    return n == API__NUMBER || (n == API__NO_NUMBER && api__real(value, &real) == API__NUMBER);
+}
+
 static void blame(struct api__text *t, const struct api__issue *issue)
 {
     if (issue->parameter.at)
         member(t, "parameter", shortened(issue->parameter));
-    if (issue->value.at && issue->value_is_json && issue->value.len <= LONGEST_VALUE) {
+    if (issue->value.at && issue->value_is_json && plain_json(issue->value)) {
         api__text_put(t, ",\"value\":");
         api__text_add(t, issue->value.at, issue->value.len);
     } else if (issue->value.at) {
@@ -105,6 +119,8 @@ void api__problem_answer(struct api__call *call, int status)
     retry(call, status);
     api__reply_text(call, "application/problem+json", api__text_done(&t));
     api__header(call, "Cache-Control", "no-store");
+    if (issue->header.name)
+        api__header(call, issue->header.name, issue->header.value);
     call->plan->no_memo = true;
 }
 

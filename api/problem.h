@@ -7,8 +7,8 @@
 
 #include "call.h"
 
-/* Turns the plan of a call into the answer that call->issue describes: drops what a handler had added,
- * keeps plan->route. `status` 0 means the one of problems.def. */
+/* Turns the plan of a call into the answer that call->issue describes: drops what a handler had
+ * added, keeps plan->route. `status` 0 means the one of problems.def. */
 void api__problem_answer(struct api__call *, int status);
 
 /* By name: -1 where there is none. */

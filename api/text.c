@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * text.c: see text.h. A text that outgrows its room moves to twice the room; the old one stays in the
- * arena, so a text costs at most twice its final size.
+ * text.c: see text.h. A text that outgrows its room moves to twice the room; the old one stays in
+ * the arena, so a text costs at most twice its final size.
  */
 #include "text.h"
 
@@ -12,14 +12,16 @@
 
 #define LONGEST_SHOWN 100
 
-void api__text_init(struct api__text *t, struct api__arena *arena, size_t room) {
+void api__text_init(struct api__text *t, struct api__arena *arena, size_t room)
+{
     t->arena = arena;
     t->room = room < 16 ? 16 : room;
     t->at = api__arena_take(arena, t->room);
     t->len = 0;
 }
 
-static void reserve(struct api__text *t, size_t more) {
+static void reserve(struct api__text *t, size_t more)
+{
     if (t->room - t->len > more)
         return;
     size_t room = t->len + more + 1;
@@ -30,18 +32,21 @@ static void reserve(struct api__text *t, size_t more) {
     t->room = room;
 }
 
-void api__text_add(struct api__text *t, const void *at, size_t len) {
+void api__text_add(struct api__text *t, const void *at, size_t len)
+{
     reserve(t, len);
     if (len)
         memcpy(t->at + t->len, at, len);
     t->len += len;
 }
 
-void api__text_put(struct api__text *t, const char *s) {
+void api__text_put(struct api__text *t, const char *s)
+{
     api__text_add(t, s, strlen(s));
 }
 
-void api__text_print(struct api__text *t, const char *format, ...) {
+void api__text_print(struct api__text *t, const char *format, ...)
+{
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -55,7 +60,8 @@ void api__text_print(struct api__text *t, const char *format, ...) {
     t->len += need > 0 ? (size_t)need : 0;
 }
 
-void api__text_json(struct api__text *t, const void *at, size_t len) {
+void api__text_json(struct api__text *t, const void *at, size_t len)
+{
     const unsigned char *p = at, *end = p + len;
     api__text_add(t, "\"", 1);
     while (p < end) {
@@ -74,12 +80,14 @@ void api__text_json(struct api__text *t, const void *at, size_t len) {
     api__text_add(t, "\"", 1);
 }
 
-static bool plain_in_query(unsigned char c) {
+static bool plain_in_query(unsigned char c)
+{
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            (c && strchr("-._~,:;/", c));
 }
 
-void api__text_query(struct api__text *t, const void *at, size_t len) {
+void api__text_query(struct api__text *t, const void *at, size_t len)
+{
     static const char digits[] = "0123456789ABCDEF";
     const unsigned char *p = at;
     reserve(t, len);
@@ -93,13 +101,15 @@ void api__text_query(struct api__text *t, const void *at, size_t len) {
     }
 }
 
-struct api_bytes api__text_done(struct api__text *t) {
+struct api_bytes api__text_done(struct api__text *t)
+{
     reserve(t, 0);
     t->at[t->len] = '\0';
     return (struct api_bytes){t->at, t->len};
 }
 
-const char *api__format_text(struct api__arena *arena, const char *format, ...) {
+const char *api__format_text(struct api__arena *arena, const char *format, ...)
+{
     char small[256];
     va_list args, again;
     va_start(args, format);
@@ -130,14 +140,17 @@ const char *api__shown(struct api__arena *arena, struct api_bytes b)
                         : api__format_text(arena, "%.*s...", (int)len, b.at);
 }
 
-struct api_bytes api__bytes(const char *s) {
+struct api_bytes api__bytes(const char *s)
+{
     return (struct api_bytes){s, strlen(s)};
 }
 
-bool api__equal(struct api_bytes b, const char *s) {
+bool api__equal(struct api_bytes b, const char *s)
+{
     return strlen(s) == b.len && memcmp(b.at, s, b.len) == 0;
 }
 
-bool api__equal_case(struct api_bytes b, const char *s) {
+bool api__equal_case(struct api_bytes b, const char *s)
+{
     return strlen(s) == b.len && strncasecmp(b.at, s, b.len) == 0;
 }

@@ -2,14 +2,14 @@
  *
  * decimal.h: the shortest decimal that reads back to the same number.
  *
- * Of all decimals that a correct reader (round to nearest, ties to even) turns back into the value, the
- * one with the fewest digits; among several of these the one nearest to the value; of two equally near
- * the one whose last digit is even. The text is a JSON number that always has a point or an exponent:
- * 0.0, -0.0, 10000.0, 0.0001, 1e-05, 1.5e-07, 1e+16. An exponent is written where the value is below
- * 1e-4 or at least 1e16, with a sign and two or three digits.
+ * Of all decimals that a correct reader (round to nearest, ties to even) turns back into the value,
+ * the one with the fewest digits; among several of these the one nearest to the value; of two
+ * equally near the one whose last digit is even. The text is a JSON number that always has a point
+ * or an exponent: 0.0, -0.0, 10000.0, 0.0001, 1e-05, 1.5e-07, 1e+16. An exponent is written where
+ * the value is below 1e-4 or at least 1e16, with a sign and two or three digits.
  *
- * All functions are thread-safe, know no locale and allocate nothing. Values are finite: that is the
- * caller's duty. No NUL is written; the result is the length of the text.
+ * All functions are thread-safe, know no locale and allocate nothing. Values are finite: that is
+ * the caller's duty. No NUL is written; the result is the length of the text.
  */
 #ifndef PE_DECIMAL_H
 #define PE_DECIMAL_H

@@ -2,12 +2,12 @@
  *
  * names.c: the words of the contract and what stands behind them.
  *
- * Static tables made from the .def files, and look-ups in them. Which kind takes which parameter is the
- * table of uses.def, the first row that fits. Nothing here looks at a value: that is spec.c.
+ * Static tables made from the .def files, and look-ups in them. Which kind takes which parameter is
+ * the table of uses.def, the first row that fits. Nothing here looks at a value: that is spec.c.
  */
 #include "posenc.h"
 
-#include <math.h>
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,10 @@
 
 #define PE_CHOICE_BEGIN(SET) static const char *const names_##SET[] = {
 #define PE_CHOICE(SET, id, name) name,
-#define PE_CHOICE_END(SET) NULL};
+#define PE_CHOICE_END(SET) \
+    NULL                   \
+    }                      \
+    ;
 #include "choices.def"
 #undef PE_CHOICE_BEGIN
 #undef PE_CHOICE
@@ -23,7 +26,7 @@
 #define names_NONE NULL
 
 static const struct pe_param_info params[] = {
-#define PE_PARAM(id, field, name, type, set, lo, hi, prose)                                        \
+#define PE_PARAM(id, field, name, type, set, lo, hi, prose) \
     {name, PE_TYPE_##type, names_##set, lo, hi, offsetof(struct pe_spec, field), prose},
 #include "params.def"
 #undef PE_PARAM
@@ -90,7 +93,7 @@ static const struct {
     unsigned rope_types;
     struct pe_use use;
 } uses[] = {
-#define PE_USE(kinds, resources, ropes, id, need, unless, preset)                                  \
+#define PE_USE(kinds, resources, ropes, id, need, unless, preset) \
     {kinds, resources, ropes, {PE_PARAM_##id, need, PE_PARAM_##unless, preset}},
 #include "uses.def"
 #undef PE_USE
@@ -98,13 +101,34 @@ static const struct {
 
 /* ---------------------------------------------------------------- by value */
 
-const char *pe_error_text(enum pe_error e) { return errors[e]; }
-const char *pe_kind_name(enum pe_kind k) { return kinds[k].name; }
-const char *pe_kind_formula(enum pe_kind k) { return kinds[k].formula; }
-const char *pe_resource_name(enum pe_resource r) { return resources[r]; }
-const char *pe_dtype_name(enum pe_dtype d) { return dtypes[d].name; }
-size_t pe_dtype_size(enum pe_dtype d) { return dtypes[d].size; }
-const struct pe_param_info *pe_param_info(enum pe_param p) { return &params[p]; }
+const char *pe_error_text(enum pe_error e)
+{
+    return errors[e];
+}
+const char *pe_kind_name(enum pe_kind k)
+{
+    return kinds[k].name;
+}
+const char *pe_kind_formula(enum pe_kind k)
+{
+    return kinds[k].formula;
+}
+const char *pe_resource_name(enum pe_resource r)
+{
+    return resources[r];
+}
+const char *pe_dtype_name(enum pe_dtype d)
+{
+    return dtypes[d].name;
+}
+size_t pe_dtype_size(enum pe_dtype d)
+{
+    return dtypes[d].size;
+}
+const struct pe_param_info *pe_param_info(enum pe_param p)
+{
+    return &params[p];
+}
 
 /* ---------------------------------------------------------------- by name */
 
@@ -194,8 +218,8 @@ bool pe_choice_allowed(enum pe_kind k, enum pe_resource r, enum pe_param p, int 
     if (value < 0)
         return false;
     switch (p) {
-    case PE_PARAM_DTYPE:
-        return is_float(value);
+    case PE_PARAM_DTYPE: /* no word finds the carrier of bf16 in f32, but a caller may put it there */
+        return is_float(value) || value == PE_DTYPE_BF16_AS_F32;
     case PE_PARAM_LAYOUT:
         return value < PE_LAYOUT_COUNT && (kinds[k].layouts >> value & 1);
     case PE_PARAM_ORDER:
@@ -236,6 +260,8 @@ static const char *reals_allowed(const struct pe_param_info *info)
         return "above 0, at most 1";
     if (info->lo > 1)
         return "above 1";
+    if (info->lo == DBL_MIN)
+        return "from 2^-1022";
     return info->lo > 0 ? "above 0" : info->lo == 0 ? "from 0" : "of binary64";
 }
 

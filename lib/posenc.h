@@ -221,6 +221,43 @@ size_t pe_plan_bytes(const struct pe_plan *);
  * row counts. Pure and reentrant, no allocation. Errors: INVALID for rows outside a tensor. */
 enum pe_error pe_fill(const struct pe_plan *, uint64_t first_row, uint64_t rows, void *const out[]);
 
+/* A greatest error and where it is: |value - exact|, of element `element` of row `row`. */
+struct pe_worst {
+    double error;
+    uint64_t row;
+    uint64_t element;
+};
+
+/* What pe_precision_study found out about a tensor. Values that overflowed to infinity count as `infinite` and
+ * have no error. The ulp is that of the dtype at the exact value. */
+struct pe_precision {
+    const char *tensor; /* static */
+    enum pe_dtype dtype;
+    uint64_t rows;
+    uint64_t examined; /* rows: all of them, or spread evenly from the first to the last */
+    uint64_t infinite;
+    struct pe_worst absolute;
+    struct pe_worst ulp;
+};
+
+/* Compares the values that pe_fill writes for a checked spec of a table with the exact real numbers, tensor by
+ * tensor. About `budget` values are compared, at least two rows of each tensor: a million take some
+ * 20 milliseconds. Errors: INVALID for integer tables and for other resources; NO_MEMORY. */
+enum pe_error pe_precision_study(const struct pe_spec *, uint64_t budget,
+                                 struct pe_precision out[PE_MAX_TENSORS], unsigned *count);
+
+/* Values of one floating dtype as another, each rounded once, to nearest even; what is too large becomes an
+ * infinity, zeros keep their sign. Little-endian at any alignment; `in` and `out` do not overlap. `to` may be
+ * BF16_AS_F32. Errors: INVALID for an integer dtype, and then nothing is written. */
+enum pe_error pe_convert(enum pe_dtype from, const void *in, enum pe_dtype to, void *out, uint64_t count);
+
+/* The integer positions behind a row of a table: one, or one for each axis. Returns how many: 0 where rows
+ * have none. */
+unsigned pe_row_positions(const struct pe_spec *, uint64_t row, int64_t out[3]);
+
+/* An element of any dtype as a double: exact for floats, nearest for integers beyond 2^53. */
+double pe_value(const void *element, enum pe_dtype);
+
 /* The instruction set whose kernels run here: "portable", "avx2", "avx512". Chosen once, at the first
  * call; POSENC_ISA in the environment forces a lower one. */
 const char *pe_instruction_set(void);

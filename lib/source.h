@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source.h: what each clock reads at position p, behind one interface for every arithmetic.
+ *
+ * A source gives cos and sin (times the amplitude, rounded to the dtype) or phases of some pairs of
+ * a ladder at consecutive positions. Who arranges them into rows does not know how they were
+ * computed.
+ */
+#ifndef PE_SOURCE_H
+#define PE_SOURCE_H
+
+#include "posenc.h"
+
+/* Pairs first, first + step, first + 2 step... of the ladder, at positions low .. low + span - 1 (a
+ * hint how much preparation pays; others are right as well). */
+struct pe__band {
+    size_t first;
+    size_t step;
+    size_t pairs;
+    int64_t low;
+    uint64_t span;
+};
+
+/* An arithmetic. All functions are pure but for the two creators; objects are immutable once made
+ * and are destroyed by functions that null the pointer. */
+struct pe__arithmetic {
+    /* The ladder of a checked spec of a table or a shift or a similarity: `scale` is in it. Needed
+     * only while bands are made. Errors: NO_MEMORY. */
+    enum pe_error (*ladder_create)(const struct pe_spec *, void **ladder);
+    void (*ladder_destroy)(void **ladder);
+
+    /* Rounds to spec->dtype; inverse negates the sines. Errors: NO_MEMORY. */
+    enum pe_error (*band_create)(const void *ladder, const struct pe_spec *,
+                                 const struct pe__band *, void **band);
+    void (*band_destroy)(void **band);
+    size_t (*band_bytes)(const void *band);
+
+    /* Row i, position first + i: pair k of the band at out + i * stride + k * element size. Either
+     * of cos and sin may be NULL. No allocation. */
+    void (*rows)(const void *band, int64_t first, size_t rows, void *cos, void *sin, size_t stride);
+    void (*phases)(const void *band, int64_t first, size_t rows, void *out, size_t stride);
+};
+
+extern const struct pe__arithmetic pe__exact_arithmetic;
+extern const struct pe__arithmetic pe__staged_arithmetic;
+
+#endif

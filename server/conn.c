@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * conn.c: connections from accept to close, their waits, and the line in the log that ends a request. The
+ * library reports a closed connection always, but a completed request not always: what a request holds is
+ * let go of by whichever comes first.
+ */
+#include "conn.h"
+#include "must.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <time.h>
+
+uint64_t conn_clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void conn_enter(struct conn *c, enum conn_phase phase)
+{
+    c->phase = phase;
+    c->since = c->looked = uv_now(&c->worker->uv);
+    c->mark = 0;
+}
+
+static void woken(struct mail_letter *letter)
+{
+    struct conn *c = (struct conn *)((char *)letter - offsetof(struct conn, wait.letter));
+    conn_wake(c);
+}
+
+static void name_client(struct conn *c, const struct sockaddr *a)
+{
+    c->local = !a || (a->sa_family != AF_INET && a->sa_family != AF_INET6);
+    if (c->local)
+        return;
+    const void *at = a->sa_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
+                                             : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr;
+    inet_ntop(a->sa_family, at, c->client, sizeof c->client);
+}
+
+static void opened(struct port *port, struct MHD_Connection *handle, void **context)
+{
+    struct worker *w = port->worker;
+    struct conn *c = calloc(1, sizeof *c);
+    *context = c;
+    if (!c)
+        return;
+    const struct sockaddr *a = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    c->worker = w;
+    c->port = port;
+    c->handle = handle;
+    c->fd = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    c->wait.letter.arrive = woken;
+    c->wait.box = &w->mail;
+    name_client(c, a);
+    if (!port->health_only)
+        c->verdict = admit_enter(w->shared->admit, a, &c->address);
+    if (c->verdict != ADMIT_WELCOME)
+        metrics_count(w->metrics, METRIC_OVER_LIMIT, 1);
+    conn_enter(c, CONN_OPEN);
+    c->next = w->conns;
+    if (c->next)
+        c->next->prev = c;
+    w->conns = c;
+    metrics_move(METRIC_CONNECTIONS, 1);
+}
+
+/* Lets go of what the request in hand holds. */
+static void forget_request(struct conn *c)
+{
+    if (c->awaited)
+        payload_forget(c->awaited, &c->wait);
+    if (c->stream && c->stream->payload)
+        payload_forget(c->stream->payload, &c->wait);
+    payload_leave(&c->awaited);
+    if (c->job)
+        c->job->owner = NULL;
+    c->job = NULL;
+    plans_drop(&c->plan);
+    order_drop(&c->order);
+    free(c->body);
+    free(c->long_target);
+    c->body = c->long_target = NULL;
+    c->body_size = c->body_room = 0;
+    c->stream = NULL;
+    c->raw = NULL;
+    c->calls = 0;
+    c->tries = 0;
+    c->planned = false;
+    c->close_after = false;
+    c->declared = 0;
+    *c->trace = 0;
+    c->status = 0;
+    c->series = NULL;
+}
+
+static void closed(struct conn *c)
+{
+    struct worker *w = c->worker;
+    forget_request(c);
+    if (c->suspended)
+        metrics_move(METRIC_WAITING, -1);
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        w->conns = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    if (!c->port->health_only)
+        admit_leave(w->shared->admit, &c->address);
+    metrics_move(METRIC_CONNECTIONS, -1);
+    free(c);
+}
+
+void conn_notify(void *port, struct MHD_Connection *handle, void **context, enum MHD_ConnectionNotificationCode code)
+{
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        opened(port, handle, context);
+    else if (*context)
+        closed(*context);
+}
+
+static bool keep_target(struct conn *c, const char *target)
+{
+    size_t n = strlen(target);
+    char *at = c->short_target;
+    if (n >= sizeof c->short_target)
+        at = c->long_target = malloc(n + 1);
+    if (!at)
+        return false;
+    memcpy(at, target, n + 1);
+    c->target = (struct api_bytes){at, n};
+    return true;
+}
+
+void *conn_target(void *port, const char *target, struct MHD_Connection *handle)
+{
+    struct conn *c = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    (void)port;
+    if (!c)
+        return NULL;
+    forget_request(c);
+    c->target = (struct api_bytes){"", 0};
+    if (target && keep_target(c, target))
+        c->raw = target;
+    if (c->phase == CONN_IDLE)
+        conn_enter(c, CONN_HEAD);
+    else if (c->phase == CONN_OPEN)
+        c->phase = CONN_HEAD; /* its time runs since the connection was opened */
+    return c;
+}
+
+void conn_completed(void *port, struct MHD_Connection *handle, void **context, enum MHD_RequestTerminationCode code)
+{
+    struct conn *c = *context;
+    (void)port;
+    (void)handle;
+    if (!c)
+        return;
+    struct worker *w = c->worker;
+    if (c->status) {
+        bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !c->cut;
+        uint64_t took = conn_clock_us() - c->began_us;
+        uint64_t bytes = c->stream ? c->stream->sent : whole ? c->bytes : 0;
+        struct log_request line = {.request_id = c->id, .method = c->method, .target = c->target, .status = c->status,
+                                   .bytes = bytes, .duration_us = took, .trace_id = {c->trace, strlen(c->trace)},
+                                   .client = c->client, .cut = !whole};
+        log_add(&w->log, &line);
+        metrics_request(w->metrics, c->series, took);
+        metrics_count(w->metrics, METRIC_BYTES, bytes);
+        metrics_count(w->metrics, METRIC_CUT, !whole);
+    }
+    forget_request(c);
+    conn_enter(c, CONN_IDLE);
+}
+
+void conn_suspend(struct conn *c)
+{
+    must(!c->suspended);
+    c->suspended = true;
+    metrics_move(METRIC_WAITING, 1);
+    MHD_suspend_connection(c->handle);
+}
+
+void conn_wake(struct conn *c)
+{
+    if (!c->suspended)
+        return;
+    c->suspended = false;
+    metrics_move(METRIC_WAITING, -1);
+    MHD_resume_connection(c->handle);
+    c->port->resumed = true;
+    uv_idle_start(&c->worker->again, c->worker->run_again);
+}
+
+bool conn_await(struct conn *c, struct payload *p, uint64_t need)
+{
+    if (!payload_wait(p, need, &c->wait))
+        return false;
+    conn_suspend(c);
+    return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * extent.h: where the rows of a table's tensors stand in its payload, and in what order they are made.
+ * Tensors with equal row counts are made together, row by row (cos and sin cost one angle). Progress counts
+ * rows made: row r of tensor t is there when it is above base[t] + r.
+ */
+#ifndef SERVER_EXTENT_H
+#define SERVER_EXTENT_H
+
+#include "api.h"
+
+struct extent {
+    unsigned count;
+    uint64_t offset[PE_MAX_TENSORS]; /* bytes in the payload */
+    uint64_t row_bytes[PE_MAX_TENSORS];
+    uint64_t rows[PE_MAX_TENSORS];
+    uint64_t base[PE_MAX_TENSORS];
+    uint64_t bytes; /* of the whole payload */
+    uint64_t goal;  /* progress of the whole */
+};
+
+/* False where the sizes overflow. */
+bool extent_of(const struct api_table *, struct extent *);
+
+/* Makes rows from `progress` on into the payload at `at`, about `bytes` of them and at least one, and returns
+ * the progress then; 0 on an error of the library. */
+uint64_t extent_fill(const struct extent *, const struct pe_plan *, uint64_t progress, uint64_t bytes,
+                     unsigned char *at);
+
+/* Where that call would end. */
+uint64_t extent_next(const struct extent *, uint64_t progress, uint64_t bytes);
+
+/* The tensor that holds byte `at` of the payload. */
+unsigned extent_tensor(const struct extent *, uint64_t at);
+
+#endif

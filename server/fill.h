@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * fill.h: makes payloads. Small ones at once, on the loop that asks; larger ones in bands on libuv's pool,
+ * by as many threads as there are, while the loop already sends the first of them. A build that nobody
+ * waits for any more stops at the next band.
+ */
+#ifndef SERVER_FILL_H
+#define SERVER_FILL_H
+
+#include "cache.h"
+#include "plans.h"
+
+/* Up to this many bytes a payload is made on the loop: some 100 microseconds. */
+#define FILL_AT_ONCE (128 << 10)
+
+/* Makes an empty payload of the cache whole, or fails it (and then the cache forgets it). */
+void fill_now(struct cache *, struct shared_plan *, struct order *, struct payload *);
+
+/* The same on the pool. The loop must run until it is over. Fails the payload without memory. */
+void fill_later(struct cache *, struct plans *, struct order *, struct payload *, uv_loop_t *);
+
+/* Sets the size of the pool and starts its threads; once, before any other use of the pool. */
+void fill_warm_up(uv_loop_t *, unsigned threads);
+
+#endif

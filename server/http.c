@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * http.c: one request at a time. The first call judges the head, and answers only what is refused: the
+ * library closes a connection that is answered there. Bodies are gathered whole; a request that had one, and
+ * one that was malformed, is the last on its connection, so nothing that follows it can be mistaken.
+ */
+#include "http.h"
+#include "must.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A refused body up to this size is read, so that the client reads the refusal in peace. */
+#define READ_ANYWAY (64 << 10)
+
+static bool visible(struct api_bytes b)
+{
+    if (!b.len || b.len > 128)
+        return false;
+    for (size_t i = 0; i < b.len; i++)
+        if (b.at[i] <= 0x20 || b.at[i] >= 0x7f)
+            return false;
+    return true;
+}
+
+/* The id of a request: the client's, or a new one. Numbers of a walk through all of 2^64 (splitmix64), so
+ * none comes twice from one worker. */
+static void name_request(struct conn *c, struct api_bytes given)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (visible(given)) {
+        memcpy(c->id, given.at, given.len);
+        c->id[given.len] = 0;
+        return;
+    }
+    uint64_t z = c->worker->ids += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    for (int i = 0; i < 16; i++)
+        c->id[i] = hex[z >> (60 - 4 * i) & 15];
+    c->id[16] = 0;
+}
+
+/* W3C Trace Context, 3.2: version, 32 digits of trace id, parent, flags. */
+static void name_trace(struct conn *c, struct api_bytes traceparent)
+{
+    *c->trace = 0;
+    if (traceparent.len < 55 || traceparent.at[2] != '-' || traceparent.at[35] != '-')
+        return;
+    for (size_t i = 3; i < 35; i++)
+        if (!strchr("0123456789abcdef", traceparent.at[i]))
+            return;
+    memcpy(c->trace, traceparent.at + 3, 32);
+    c->trace[32] = 0;
+}
+
+/* RFC 9112, 3.2.2: of an absolute target the origin is ours whatever it is. */
+static struct api_bytes path_of(struct api_bytes target)
+{
+    if (target.len && target.at[0] == '/')
+        return target;
+    if (target.len < 7 || strncasecmp(target.at, "http://", 7))
+        return target;
+    const char *end = target.at + target.len, *p = target.at + 7;
+    while (p < end && *p != '/' && *p != '?')
+        p++;
+    return p < end && *p == '/' ? (struct api_bytes){p, (size_t)(end - p)} : (struct api_bytes){"/", 1};
+}
+
+static struct api_request request_of(struct conn *c)
+{
+    const struct guard_head *h = &c->worker->head;
+    return (struct api_request){.method = c->method, .target = path_of(c->target), .headers = h->header,
+                                .header_count = h->count, .body = {c->body, c->body_size}, .request_id = c->id,
+                                .limits = &c->worker->shared->limits};
+}
+
+/* Takes a plan as the request's answer. */
+static bool take(struct conn *c, struct api_plan *plan)
+{
+    struct order *order = order_take(&plan);
+    order_drop(&c->order);
+    c->order = order;
+    return order != NULL;
+}
+
+static bool refuse(struct conn *c, int status, const char *name, const char *detail)
+{
+    struct api_request request = request_of(c);
+    c->close_after = true;
+    return take(c, api_problem(&request, status, name, detail)) && serve(c, NULL);
+}
+
+/* Health and metrics alone are served here. */
+static bool is_health(const struct api_plan *plan)
+{
+    return plan->source == API_PAGE || plan->status >= 400;
+}
+
+/* A connection beyond a limit hears so, and is closed; whether we live is answered even there. */
+static bool answer_unwelcome(struct conn *c)
+{
+    struct api_bytes path = path_of(c->target);
+    c->close_after = true;
+    if (path.len == 6 && !memcmp(path.at, "/livez", 6)) {
+        struct api_request request = request_of(c);
+        return take(c, api_plan(&request)) && serve(c, NULL);
+    }
+    if (c->verdict == ADMIT_TOO_MANY_OF_ONE)
+        return refuse(c, 429, "too-many-connections", "this address has as many connections as one may have");
+    return refuse(c, 503, "overloaded", "all connections are taken");
+}
+
+static enum MHD_Result result(bool good)
+{
+    return good ? MHD_YES : MHD_NO;
+}
+
+/* The whole head has come. */
+static enum MHD_Result begin(struct conn *c, const char *method, const char *version)
+{
+    struct guard_head *h = &c->worker->head;
+    struct guard_verdict v = guard_check(c->handle, method, version, c->raw, c->target, h);
+    size_t n = strnlen(method, sizeof c->method - 1);
+    memcpy(c->method, method, n);
+    c->method[n] = 0;
+    c->began_us = conn_clock_us();
+    c->calls = 1;
+    name_request(c, h->request_id);
+    name_trace(c, h->traceparent);
+    if (v.status) {
+        metrics_count(c->worker->metrics, METRIC_REFUSED_HEADS, 1);
+        return result(refuse(c, v.status, v.name, v.detail));
+    }
+    if (!h->content_length) {
+        c->phase = CONN_WORK;
+        return MHD_YES;
+    }
+    c->declared = h->content_length;
+    c->close_after = true;
+    struct api_request request = request_of(c);
+    struct api_plan *refusal = api_refuse_body(&request, c->declared);
+    if (refusal && (!take(c, refusal) || c->declared > READ_ANYWAY))
+        return result(c->order && serve(c, NULL));
+    conn_enter(c, CONN_BODY);
+    c->heard = c->since;
+    return MHD_YES;
+}
+
+/* Room grows with what has come, not with what was declared. */
+static bool gather(struct conn *c, const char *data, size_t n)
+{
+    size_t whole = c->body_size + n;
+    if (whole > c->body_room) {
+        size_t room = c->body_room ? 2 * c->body_room : 4096;
+        if (room < whole)
+            room = whole;
+        if (room > c->declared)
+            room = (size_t)c->declared;
+        char *grown = room >= whole ? realloc(c->body, room) : NULL;
+        if (!grown)
+            return false;
+        c->body = grown;
+        c->body_room = room;
+    }
+    memcpy(c->body + c->body_size, data, n);
+    c->body_size = whole;
+    return true;
+}
+
+/* Whether the head could be that of a prepared answer, and its key. */
+static bool memo_key(struct conn *c, struct memo_key *key)
+{
+    const struct guard_head *h = &c->worker->head;
+    size_t m = strlen(c->method);
+    if (!h->plain || c->close_after || c->port->health_only || c->target.at[0] != '/' ||
+        (strcmp(c->method, "GET") && strcmp(c->method, "HEAD")) ||
+        atomic_load_explicit(&c->worker->shared->phase, memory_order_relaxed) != SHARED_SERVING)
+        return false;
+    key->part[0] = (struct api_bytes){c->method, m};
+    key->part[1] = c->target;
+    key->part[2] = h->accept;
+    key->part[3] = h->accept_encoding;
+    key->part[4] = h->if_none_match;
+    return true;
+}
+
+/* Learned tables of a server that keeps none. */
+static struct api_plan *without_store(const struct api_request *request, struct api_plan *plan)
+{
+    struct api_learned_facts facts = {.outcome = API_LEARNED_ABSENT};
+    if (plan->learned->act == API_LEARNED_LIST)
+        facts.outcome = API_LEARNED_FOUND;
+    if (plan->learned->act == API_LEARNED_PUT || plan->learned->act == API_LEARNED_DELETE)
+        facts.outcome = API_LEARNED_NO_STORE;
+    api_plan_free(&plan);
+    return api_learned_plan(request, &facts);
+}
+
+/* The request is whole: its first answer. */
+static enum MHD_Result answer(struct conn *c)
+{
+    struct memo_key key;
+    bool sent, memo = memo_key(c, &key);
+    if (c->verdict != ADMIT_WELCOME)
+        return result(answer_unwelcome(c));
+    if (memo && memo_answer(c->worker->memo, c, &key, &sent))
+        return result(sent);
+    if (!c->order) {
+        struct api_request request = request_of(c);
+        struct api_plan *plan = api_plan(&request);
+        if (plan && plan->source == API_LEARNED)
+            plan = without_store(&request, plan);
+        if (!take(c, plan))
+            return MHD_NO;
+        if (c->port->health_only && !is_health(c->order->plan))
+            return result(refuse(c, 404, "not-found", "only health and metrics are served here"));
+    }
+    return result(serve(c, memo ? &key : NULL));
+}
+
+enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const char *url, const char *method, const char *version,
+                            const char *upload, size_t *upload_size, void **context)
+{
+    struct conn *c = *context;
+    (void)port;
+    (void)url;
+    if (!c || c->cut)
+        return MHD_NO;
+    if (!c->calls)
+        return begin(c, method, version);
+    if (*upload_size) {
+        size_t n = *upload_size;
+        *upload_size = 0;
+        c->heard = uv_now(&c->worker->uv);
+        return result(c->order != NULL || gather(c, upload, n));
+    }
+    if (c->calls > 1)
+        return result(serve(c, NULL));
+    /* The library calls once more than the body is long where it sent 100 Continue. */
+    if (c->body_size < c->declared && !c->order)
+        return MHD_YES;
+    c->calls = 2;
+    if (c->declared)
+        guard_read(handle, &c->worker->head);
+    return answer(c);
+}

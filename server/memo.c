@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * memo.c: a table of four places for each hash; the one that was not used for longest is replaced. Keys are
+ * compared whole, so a collision costs a place and never a wrong answer.
+ */
+#include "memo.h"
+#include "must.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+#define WAYS 4
+#define SETS 256
+
+/* A key longer than this is not worth keeping. */
+#define KEY_LIMIT 2048
+
+/* What all responses together may have for themselves, beside payloads of the cache. */
+#define WEIGHT_LIMIT (4 << 20)
+
+/* Hashes seen once. */
+#define SEEN 4096
+
+struct place {
+    uint64_t hash;
+    char *key; /* NULL: free. The parts one after the other, each with its length in front */
+    struct answer answer;
+    struct payload *payload;
+    struct metrics_series *series;
+    uint64_t used;
+    char last_id[129];
+};
+
+struct memo {
+    uint64_t secret[2];
+    uint64_t clock;
+    size_t weight;
+    uint32_t seen[SEEN];
+    struct place place[SETS][WAYS];
+};
+
+struct memo *memo_open(void)
+{
+    struct memo *m = calloc(1, sizeof *m);
+    if (m && getrandom(m->secret, sizeof m->secret, 0) != sizeof m->secret) {
+        free(m);
+        return NULL;
+    }
+    return m;
+}
+
+static void empty(struct memo *m, struct place *p)
+{
+    if (!p->key)
+        return;
+    m->weight -= p->answer.weight;
+    free(p->key);
+    MHD_destroy_response(p->answer.response);
+    payload_drop(&p->payload);
+    memset(p, 0, sizeof *p);
+}
+
+void memo_close(struct memo **address)
+{
+    struct memo *m = *address;
+    *address = NULL;
+    if (!m)
+        return;
+    for (size_t i = 0; i < SETS; i++)
+        for (size_t j = 0; j < WAYS; j++)
+            empty(m, &m->place[i][j]);
+    free(m);
+}
+
+void memo_sweep(struct memo *m)
+{
+    for (size_t i = 0; i < SETS; i++)
+        for (size_t j = 0; j < WAYS; j++) {
+            struct place *p = &m->place[i][j];
+            if (p->payload && !atomic_load_explicit(&p->payload->kept, memory_order_relaxed))
+                empty(m, p);
+        }
+}
+
+/* Eight bytes at a time, folded by a product with a secret. */
+static uint64_t mix(uint64_t h, uint64_t word, uint64_t secret)
+{
+    __extension__ unsigned __int128 product = (unsigned __int128)(h ^ word) * (secret | 1);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t hash_part(const struct memo *m, uint64_t h, struct api_bytes b)
+{
+    uint64_t word;
+    size_t i = 0;
+    h = mix(h, b.len + 1, m->secret[1]);
+    for (; i + 8 <= b.len; i += 8) {
+        memcpy(&word, b.at + i, 8);
+        h = mix(h, word, m->secret[1]);
+    }
+    word = 0;
+    if (i < b.len)
+        memcpy(&word, b.at + i, b.len - i);
+    return mix(h, word, m->secret[1]);
+}
+
+static bool same(const struct place *p, const struct memo_key *k)
+{
+    const char *at = p->key;
+    for (size_t i = 0; i < 5; i++) {
+        size_t n;
+        memcpy(&n, at, sizeof n);
+        if (n != k->part[i].len || (n && memcmp(at + sizeof n, k->part[i].at, n)))
+            return false;
+        at += sizeof n + n;
+    }
+    return true;
+}
+
+bool memo_answer(struct memo *m, struct conn *c, struct memo_key *k, bool *sent)
+{
+    k->hash = m->secret[0];
+    for (size_t i = 0; i < 5; i++)
+        k->hash = hash_part(m, k->hash, k->part[i]);
+    struct place *set = m->place[k->hash % SETS];
+    for (size_t j = 0; j < WAYS; j++) {
+        struct place *p = &set[j];
+        if (!p->key || p->hash != k->hash || !same(p, k))
+            continue;
+        if (p->payload && !atomic_load_explicit(&p->payload->kept, memory_order_relaxed)) {
+            empty(m, p);
+            return false;
+        }
+        p->used = ++m->clock;
+        if (p->payload && !atomic_load_explicit(&p->payload->used, memory_order_relaxed))
+            atomic_store_explicit(&p->payload->used, true, memory_order_relaxed);
+        c->series = p->series;
+        if (p->payload)
+            metrics_count(c->worker->metrics, METRIC_MEMO, 1);
+        *sent = deliver_again(c, &p->answer, p->last_id);
+        return true;
+    }
+    return false;
+}
+
+static char *copy_key(const struct memo_key *k, size_t *size)
+{
+    *size = 0;
+    for (size_t i = 0; i < 5; i++)
+        *size += sizeof(size_t) + k->part[i].len;
+    char *key = *size <= KEY_LIMIT ? malloc(*size) : NULL, *at = key;
+    for (size_t i = 0; key && i < 5; i++) {
+        memcpy(at, &k->part[i].len, sizeof(size_t));
+        at += sizeof(size_t);
+        if (k->part[i].len)
+            memcpy(at, k->part[i].at, k->part[i].len);
+        at += k->part[i].len;
+    }
+    return key;
+}
+
+bool memo_keep(struct memo *m, const struct memo_key *k, const struct answer *a, struct payload *payload, const char *route,
+               struct conn *c)
+{
+    uint32_t *seen = &m->seen[(k->hash >> 16) % SEEN], print = (uint32_t)(k->hash >> 32) | 1;
+    if (*seen != print || !a->response || m->weight + a->weight > WEIGHT_LIMIT) {
+        *seen = print;
+        return false;
+    }
+    struct place *set = m->place[k->hash % SETS], *p = set;
+    for (size_t j = 1; j < WAYS; j++)
+        if (set[j].used < p->used)
+            p = &set[j];
+    size_t size;
+    char *key = copy_key(k, &size);
+    if (!key)
+        return false;
+    empty(m, p);
+    m->weight += a->weight;
+    if (payload)
+        payload_hold(payload);
+    *p = (struct place){.hash = k->hash, .key = key, .answer = *a, .payload = payload,
+                        .series = metrics_series(c->worker->metrics, route, c->method, a->status)};
+    return true;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * payload.c: memory of tables and those who wait for it. Large ones are mapped, with huge pages where the
+ * kernel has them: a fresh table then costs a page fault for 2 MiB instead of one for 4 KiB.
+ */
+#include "payload.h"
+#include "metrics.h"
+#include "must.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Below this malloc's reuse of equal sizes is cheaper than a mapping. */
+#define MAP_FROM (512 << 10)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* `size` bytes of address space that begin on a huge page. */
+static void *map_huge(size_t size)
+{
+    char *at = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    size_t before = (HUGE_PAGE - (uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
+    if (before)
+        munmap(at, before);
+    munmap(at + before + size, HUGE_PAGE - before);
+    madvise(at + before, size, MADV_HUGEPAGE);
+    return at + before;
+}
+
+static bool get_memory(struct payload *p, size_t size)
+{
+    if (size >= MAP_FROM) {
+        p->mapped = (size + 4095) / 4096 * 4096;
+        p->at = map_huge(p->mapped);
+    } else {
+        p->at = aligned_alloc(64, (size + 64) / 64 * 64);
+    }
+    return p->at != NULL;
+}
+
+struct payload *payload_create(size_t size, uint64_t goal)
+{
+    struct payload *p = calloc(1, sizeof *p);
+    if (!p || !get_memory(p, size)) {
+        free(p);
+        return NULL;
+    }
+    p->size = size;
+    p->goal = goal;
+    p->owners = 1;
+    must(pthread_mutex_init(&p->lock, NULL) == 0);
+    metrics_move(METRIC_PAYLOAD_BYTES, (int64_t)size);
+    return p;
+}
+
+void payload_hold(struct payload *p)
+{
+    atomic_fetch_add_explicit(&p->owners, 1, memory_order_relaxed);
+}
+
+void payload_drop(struct payload **address)
+{
+    struct payload *p = *address;
+    *address = NULL;
+    if (!p || atomic_fetch_sub_explicit(&p->owners, 1, memory_order_acq_rel) != 1)
+        return;
+    must(!p->waits);
+    metrics_move(METRIC_PAYLOAD_BYTES, -(int64_t)p->size);
+    pthread_mutex_destroy(&p->lock);
+    if (p->mapped)
+        munmap(p->at, p->mapped);
+    else
+        free(p->at);
+    free(p);
+}
+
+void payload_join(struct payload *p)
+{
+    payload_hold(p);
+    atomic_fetch_add(&p->readers, 1);
+}
+
+void payload_leave(struct payload **address)
+{
+    if (*address)
+        atomic_fetch_sub(&(*address)->readers, 1);
+    payload_drop(address);
+}
+
+static void unlink_wait(struct payload *p, struct payload_wait *wait)
+{
+    if (wait->prev)
+        wait->prev->next = wait->next;
+    else
+        p->waits = wait->next;
+    if (wait->next)
+        wait->next->prev = wait->prev;
+    wait->next = wait->prev = NULL;
+    wait->payload = NULL;
+}
+
+static void reach(struct payload *p, uint64_t progress)
+{
+    pthread_mutex_lock(&p->lock);
+    atomic_store_explicit(&p->progress, progress, memory_order_release);
+    for (struct payload_wait *w = p->waits, *next; w; w = next) {
+        next = w->next;
+        if (progress >= w->need) {
+            unlink_wait(p, w);
+            mail_send(w->box, &w->letter);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void payload_advance(struct payload *p, uint64_t progress)
+{
+    must(progress >= payload_progress(p) && progress <= p->goal);
+    reach(p, progress);
+}
+
+void payload_fail(struct payload *p)
+{
+    reach(p, PAYLOAD_FAILED);
+}
+
+bool payload_wait(struct payload *p, uint64_t need, struct payload_wait *wait)
+{
+    pthread_mutex_lock(&p->lock);
+    bool later = payload_progress(p) < need;
+    if (later) {
+        wait->payload = p;
+        wait->need = need;
+        wait->prev = NULL;
+        wait->next = p->waits;
+        if (p->waits)
+            p->waits->prev = wait;
+        p->waits = wait;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return later;
+}
+
+/* The builder sends a letter before it lets go of the lock, so what is not in the list is in the box. */
+void payload_forget(struct payload *p, struct payload_wait *wait)
+{
+    pthread_mutex_lock(&p->lock);
+    if (wait->payload)
+        unlink_wait(p, wait);
+    pthread_mutex_unlock(&p->lock);
+    mail_take_back(wait->box, &wait->letter);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * plans.c: a small table of remembered plans, each in the one slot that its key names; a newcomer replaces
+ * what stands there. A plan lives while somebody owns it, remembered or not.
+ */
+#include "plans.h"
+#include "must.h"
+
+#include <string.h>
+
+#define SLOTS 4096
+
+/* Of one row: with at most 128 frequencies a plan takes a few milliseconds at worst. */
+#define QUICK_ROW 256
+
+struct slot {
+    unsigned char key[32];
+    struct shared_plan *plan;
+};
+
+struct plans {
+    pthread_mutex_t lock;
+    size_t bytes, limit;
+    size_t hand; /* of the clock that empties slots */
+    struct slot slot[SLOTS];
+};
+
+struct plans *plans_open(size_t bytes)
+{
+    struct plans *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->limit = bytes;
+    must(pthread_mutex_init(&p->lock, NULL) == 0);
+    return p;
+}
+
+void plans_drop(struct shared_plan **address)
+{
+    struct shared_plan *s = *address;
+    *address = NULL;
+    if (!s || atomic_fetch_sub_explicit(&s->owners, 1, memory_order_acq_rel) != 1)
+        return;
+    pe_plan_destroy(&s->plan);
+    free(s);
+}
+
+static void empty(struct plans *p, struct slot *s)
+{
+    if (!s->plan)
+        return;
+    p->bytes -= pe_plan_bytes(s->plan->plan);
+    plans_drop(&s->plan);
+}
+
+void plans_close(struct plans **address)
+{
+    struct plans *p = *address;
+    *address = NULL;
+    if (!p)
+        return;
+    for (size_t i = 0; i < SLOTS; i++)
+        empty(p, &p->slot[i]);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}
+
+/* The key is a SHA-256: its first bytes are spread well enough for a table that may forget. */
+static struct slot *slot_of(struct plans *p, const struct order *o)
+{
+    uint64_t n;
+    memcpy(&n, o->plan->table->key.at, sizeof n);
+    return &p->slot[n % SLOTS];
+}
+
+static struct shared_plan *find(struct plans *p, const struct order *o)
+{
+    struct slot *s = slot_of(p, o);
+    struct shared_plan *found = NULL;
+    pthread_mutex_lock(&p->lock);
+    if (s->plan && !memcmp(s->key, o->plan->table->key.at, sizeof s->key)) {
+        found = s->plan;
+        atomic_fetch_add_explicit(&found->owners, 1, memory_order_relaxed);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return found;
+}
+
+static void remember(struct plans *p, const struct order *o, struct shared_plan *made)
+{
+    size_t size = pe_plan_bytes(made->plan);
+    struct slot *s = slot_of(p, o);
+    if (size > p->limit / 8)
+        return;
+    pthread_mutex_lock(&p->lock);
+    empty(p, s);
+    while (p->bytes + size > p->limit)
+        empty(p, &p->slot[p->hand++ % SLOTS]);
+    memcpy(s->key, o->plan->table->key.at, sizeof s->key);
+    s->plan = made;
+    p->bytes += size;
+    atomic_fetch_add_explicit(&made->owners, 1, memory_order_relaxed);
+    pthread_mutex_unlock(&p->lock);
+}
+
+struct shared_plan *plans_get(struct plans *p, struct order *o)
+{
+    struct shared_plan *s = find(p, o);
+    if (s)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (!s || pe_plan_create(&o->plan->table->spec, &s->plan) != PE_OK) {
+        free(s);
+        return NULL;
+    }
+    s->owners = 1;
+    remember(p, o, s);
+    return s;
+}
+
+struct shared_plan *plans_try(struct plans *p, struct order *o)
+{
+    const struct api_table *t = o->plan->table;
+    for (unsigned i = 0; i < t->tensor_count; i++)
+        if (t->tensors[i].row_elements > QUICK_ROW)
+            return find(p, o);
+    return plans_get(p, o);
+}
+
+static void make(uv_work_t *work)
+{
+    struct plans_job *job = work->data;
+    job->plan = plans_get(job->plans, job->order);
+}
+
+static void made(uv_work_t *work, int status)
+{
+    struct plans_job *job = work->data;
+    (void)status;
+    if (job->owner)
+        job->done(job);
+    plans_drop(&job->plan);
+    order_drop(&job->order);
+    free(job);
+}
+
+struct plans_job *plans_later(struct plans *p, struct order *o, uv_loop_t *loop, void *owner, void (*done)(struct plans_job *))
+{
+    struct plans_job *job = calloc(1, sizeof *job);
+    if (!job)
+        return NULL;
+    *job = (struct plans_job){.plans = p, .order = o, .owner = owner, .done = done};
+    job->work.data = job;
+    order_hold(o);
+    must(uv_queue_work(loop, &job->work, make, made) == 0);
+    return job;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * serve.c: from a plan to an answer. A table goes one of four ways: it is in the cache; it is small enough
+ * to be made here and now; it is made on the pool while its first bytes go out (who asks meanwhile waits
+ * for the whole); or it cannot be kept, and is made as the client takes it.
+ */
+#include "serve.h"
+#include "must.h"
+
+#include <string.h>
+
+/* Text up to this size is written in one piece, and its length stated. */
+#define SMALL_TEXT (64 << 10)
+
+/* How often a request starts over because the build that it joined was given up. */
+#define TRIES 4
+
+static bool refuse(struct conn *c, int status, const char *name, const char *detail)
+{
+    struct api_request request = {.method = c->method, .target = c->target, .request_id = c->id,
+                                  .limits = &c->worker->shared->limits};
+    struct api_plan *plan = api_problem(&request, status, name, detail);
+    struct order *order = order_take(&plan);
+    if (!order)
+        return false;
+    order_drop(&c->order);
+    c->order = order;
+    c->series = NULL;
+    return deliver(c, deliver_plain(order));
+}
+
+static bool unavailable(struct conn *c)
+{
+    return refuse(c, 503, "overloaded", "there is no memory for this answer now; try again");
+}
+
+/* Sends a table from a stream over a payload or a plan, which it takes over. */
+static bool send_stream(struct conn *c, struct payload *payload, struct shared_plan *plan, enum cache_outcome outcome)
+{
+    struct stream *s = stream_open(c->order, payload, plan);
+    if (!s) {
+        payload_leave(&payload);
+        plans_drop(&plan);
+        return unavailable(c);
+    }
+    struct answer a = deliver_stream(c, s);
+    deliver_header(&a, "Cache-Status", deliver_cache_status(outcome));
+    return deliver(c, a) || (!c->status && unavailable(c));
+}
+
+/* Room for the whole of a written body; 0 where it is too large to be written in one piece. */
+static size_t small_text(const struct order *order)
+{
+    const struct api_table *t = order->plan->table;
+    size_t room = api_format_is_text(t->format) ? api_writer_head_size(t) : 0;
+    bool small = room && order->extent.bytes <= FILL_AT_ONCE;
+    for (unsigned i = 0; small && i < t->tensor_count; i++)
+        if (t->tensor < 0 || (unsigned)t->tensor == i)
+            small = !__builtin_add_overflow(room, api_writer_room(t, i, order->extent.rows[i]), &room) &&
+                    room <= SMALL_TEXT;
+    return small ? room : 0;
+}
+
+/* Writes a small body, from a payload or a plan as stream_open takes them over; NULL where that fails. */
+static char *write_small(struct order *order, struct payload *payload, struct shared_plan *plan, size_t *length)
+{
+    size_t room = small_text(order);
+    char *text = malloc(room);
+    struct stream *s = text ? stream_open(order, payload, plan) : NULL;
+    if (!s) {
+        payload_leave(&payload);
+        plans_drop(&plan);
+        free(text);
+        return NULL;
+    }
+    ssize_t n = 1;
+    for (*length = 0; n > 0 && *length < room; *length += n > 0 ? (size_t)n : 0)
+        n = stream_read(s, text + *length, room - *length);
+    bool whole = n == STREAM_END || stream_read(s, text, 1) == STREAM_END;
+    stream_close(&s);
+    if (!whole) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* Sends an answer, and keeps it where it may soon be asked for again. */
+static bool send_answer(struct conn *c, struct answer a, struct payload *payload, const struct memo_key *key)
+{
+    bool sent;
+    if (!key || !memo_keep(c->worker->memo, key, &a, payload, c->order->plan->route, c))
+        return deliver(c, a);
+    struct memo_key again = *key;
+    return memo_answer(c->worker->memo, c, &again, &sent) && sent;
+}
+
+/* Sends a table from a whole payload, which the caller goes on reading. */
+static bool send_payload(struct conn *c, struct payload *payload, enum cache_outcome outcome, const struct memo_key *key)
+{
+    struct answer a;
+    if (small_text(c->order)) {
+        size_t length;
+        payload_join(payload);
+        char *text = write_small(c->order, payload, NULL, &length);
+        if (!text)
+            return unavailable(c);
+        a = deliver_made(c->order, c->order->plan->status, text, length);
+    } else if (api_format_is_text(c->order->plan->table->format)) {
+        payload_join(payload);
+        return send_stream(c, payload, NULL, outcome);
+    } else {
+        a = deliver_payload(c->order, payload);
+    }
+    deliver_header(&a, "Cache-Status", deliver_cache_status(outcome));
+    return send_answer(c, a, payload, outcome == CACHE_HIT && !c->order->plan->no_memo ? key : NULL);
+}
+
+static void plan_made(struct plans_job *job)
+{
+    struct conn *c = job->owner;
+    c->job = NULL;
+    c->plan = job->plan;
+    job->plan = NULL;
+    c->planned = true;
+    conn_wake(c);
+}
+
+/* Makes the table as it is sent. */
+static bool send_direct(struct conn *c)
+{
+    struct shared_plan *plan = c->plan;
+    c->plan = NULL;
+    if (!plan)
+        plan = plans_try(c->worker->shared->plans, c->order);
+    if (plan)
+        return send_stream(c, NULL, plan, CACHE_NONE);
+    if (c->planned)
+        return unavailable(c);
+    c->job = plans_later(c->worker->shared->plans, c->order, &c->worker->uv, c, plan_made);
+    if (!c->job)
+        return unavailable(c);
+    conn_suspend(c);
+    return true;
+}
+
+/* A new entry of the cache is ours to build. */
+static bool build(struct conn *c, struct payload *payload)
+{
+    struct shared *s = c->worker->shared;
+    struct shared_plan *plan = payload->size <= FILL_AT_ONCE ? plans_try(s->plans, c->order) : NULL;
+    if (!plan) {
+        fill_later(s->cache, s->plans, c->order, payload, &c->worker->uv);
+        return send_stream(c, payload, NULL, CACHE_MISS);
+    }
+    fill_now(s->cache, plan, c->order, payload);
+    plans_drop(&plan);
+    bool good = payload_whole(payload) ? send_payload(c, payload, CACHE_MISS, NULL) : unavailable(c);
+    payload_leave(&payload);
+    return good;
+}
+
+/* Whether the part that is asked for is sent without the whole: a range costs its own rows. */
+static bool is_part(const struct api_table *t)
+{
+    return t->count != t->length;
+}
+
+static bool send_table(struct conn *c, const struct memo_key *key)
+{
+    struct cache *cache = c->worker->shared->cache;
+    const struct api_table *t = c->order->plan->table;
+    const struct extent *x = &c->order->extent;
+    struct payload *payload = NULL;
+    if (c->planned)
+        return send_direct(c);
+    if (is_part(t) || !cache_keeps(cache, x->bytes)) {
+        payload = cache_peek(cache, t->key);
+        bool good = payload ? send_payload(c, payload, CACHE_HIT, NULL) : send_direct(c);
+        payload_leave(&payload);
+        return good;
+    }
+    while (c->tries++ < TRIES) {
+        enum cache_outcome outcome = cache_get(cache, t->key, x->bytes, x->goal, &payload);
+        if (outcome == CACHE_NONE)
+            break;
+        if (outcome == CACHE_MISS)
+            return build(c, payload);
+        if (outcome == CACHE_HIT) {
+            bool good = send_payload(c, payload, CACHE_HIT, key);
+            payload_leave(&payload);
+            return good;
+        }
+        c->awaited = payload;
+        if (conn_await(c, payload, payload->goal))
+            return true;
+        payload_leave(&c->awaited);
+    }
+    return send_direct(c);
+}
+
+/* The build that this request joined has ended. */
+static bool send_awaited(struct conn *c)
+{
+    struct payload *payload = c->awaited;
+    c->awaited = NULL;
+    if (!payload_whole(payload)) {
+        payload_leave(&payload);
+        return send_table(c, NULL);
+    }
+    bool good = send_payload(c, payload, CACHE_JOIN, NULL);
+    payload_leave(&payload);
+    return good;
+}
+
+static bool send_text(struct conn *c, int status, const char *text)
+{
+    char *copy = strdup(text);
+    return copy ? deliver(c, deliver_made(c->order, status, copy, strlen(copy))) : unavailable(c);
+}
+
+static bool send_ready(struct conn *c)
+{
+    if (atomic_load(&c->worker->shared->phase) == SHARED_SERVING)
+        return send_text(c, 200, "ready\n");
+    char *copy = strdup("leaving\n");
+    if (!copy)
+        return unavailable(c);
+    struct answer a = deliver_made(c->order, 503, copy, strlen(copy));
+    return deliver_header(&a, "Retry-After", "1") && deliver(c, a);
+}
+
+static bool send_metrics(struct conn *c)
+{
+    struct metrics_facts facts;
+    size_t length;
+    cache_facts(c->worker->shared->cache, &facts);
+    facts.hits += metrics_sum(METRIC_MEMO);
+    char *text = metrics_text(&facts, &length);
+    return text ? deliver(c, deliver_made(c->order, 200, text, length)) : unavailable(c);
+}
+
+static bool send_page(struct conn *c)
+{
+    switch (c->order->plan->page) {
+    case API_PAGE_LIVE:
+        return send_text(c, 200, "live\n");
+    case API_PAGE_READY:
+        return send_ready(c);
+    case API_PAGE_METRICS:
+        return send_metrics(c);
+    }
+    return false;
+}
+
+/* HEAD and 304 state the length of a small text, which is known only when it is written. */
+static void measure(struct conn *c)
+{
+    const struct api_table *t = c->order->plan->table;
+    struct shared *s = c->worker->shared;
+    if (t->length != API_UNKNOWN || !small_text(c->order))
+        return;
+    struct payload *payload = cache_peek(s->cache, t->key);
+    struct shared_plan *plan = payload ? NULL : plans_try(s->plans, c->order);
+    size_t length;
+    char *text = payload || plan ? write_small(c->order, payload, plan, &length) : NULL;
+    if (text)
+        c->order->measured = length;
+    free(text);
+}
+
+/* A 304 of a table may be asked for as often as the table. Its key holds If-None-Match, and there is no key
+ * where another condition came. */
+static bool send_plain(struct conn *c, const struct memo_key *key)
+{
+    const struct api_plan *plan = c->order->plan;
+    bool again = plan->status == 304 || (plan->table && !plan->no_memo);
+    if (plan->table)
+        measure(c);
+    return send_answer(c, deliver_plain(c->order), NULL, again ? key : NULL);
+}
+
+bool serve(struct conn *c, const struct memo_key *key)
+{
+    const struct api_plan *plan = c->order->plan;
+    if (c->phase != CONN_WORK)
+        conn_enter(c, CONN_WORK);
+    if (c->awaited)
+        return send_awaited(c);
+    if (plan->source == API_PAGE)
+        return send_page(c);
+    if (plan->source == API_TABLE && !plan->head_only)
+        return send_table(c, key);
+    return send_plain(c, key);
+}

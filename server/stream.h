@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * stream.h: the bytes of a table's body, pulled piece by piece: of a payload, as far as it is made; or made
+ * as they are pulled, a band at a time, in bounded memory whatever the length. Binary bodies can begin
+ * anywhere (a range costs its own rows); text is written from its start.
+ */
+#ifndef SERVER_STREAM_H
+#define SERVER_STREAM_H
+
+#include "fill.h"
+
+struct stream {
+    struct order *order;
+    struct payload *payload;  /* NULL: rows are made as they are pulled */
+    struct shared_plan *plan; /* for that */
+    uint64_t sent;            /* bytes pulled so far */
+    uint64_t need;            /* after STREAM_WAIT: progress of the payload to wait for */
+    /* rows made, but not all pulled */
+    unsigned char *band;
+    size_t band_size;
+    unsigned band_tensor;
+    uint64_t band_first, band_rows;
+    /* text */
+    struct api_writer writer;
+    unsigned stage; /* head, then the tensors, then tail */
+    uint64_t row;
+    char *text;
+    size_t text_size, text_from, text_to;
+};
+
+enum { STREAM_WAIT = 0, STREAM_END = -1, STREAM_BROKEN = -2 };
+
+/* The part of the table that its plan says (first, count). Becomes an owner of the order, and takes over the
+ * caller's reading of `payload` or owning of `plan`, one of which is NULL. NULL without memory, with
+ * nothing taken over. */
+struct stream *stream_open(struct order *, struct payload *, struct shared_plan *);
+void stream_close(struct stream **);
+
+/* The next bytes, at most `size`: how many, or one of the above. */
+ssize_t stream_read(struct stream *, char *out, size_t size);
+
+#endif

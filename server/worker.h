@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * worker.h: what a thread has, and what all threads share. Data only; those who run it are loop.c and main.c.
+ */
+#ifndef SERVER_WORKER_H
+#define SERVER_WORKER_H
+
+#include "admit.h"
+#include "cache.h"
+#include "config.h"
+#include "guard.h"
+#include "log.h"
+#include "mail.h"
+#include "metrics.h"
+#include "plans.h"
+
+enum shared_phase {
+    SHARED_SERVING,
+    SHARED_LEAVING, /* SIGTERM came: everything is answered, with Connection: close */
+    SHARED_CLOSED,  /* and no connections are accepted any more */
+    SHARED_CUT      /* what is still under way is not finished */
+};
+
+struct shared {
+    const struct config *config;
+    struct api_limits limits;
+    uint64_t idle_ms;
+    struct cache *cache;
+    struct plans *plans;
+    struct admit *admit;
+    atomic_int phase;
+};
+
+struct conn;
+struct memo;
+
+struct worker {
+    uv_loop_t uv;
+    struct mail_box mail;
+    uv_idle_t again; /* runs while a port has work left: the loop then does not sleep */
+    uv_idle_cb run_again;
+    struct shared *shared;
+    struct metrics_shard *metrics;
+    struct log_buffer log;
+    struct memo *memo;
+    struct conn *conns;
+    struct guard_head head; /* of the request in hand */
+    uint64_t ids;           /* state of the generator of request ids */
+};
+
+/* A listening socket of a worker. */
+struct port {
+    struct worker *worker;
+    struct MHD_Daemon *daemon;
+    uv_poll_t poll;
+    bool health_only;
+    bool polled;
+    bool resumed; /* a connection of it, of which the library says nothing to the poll */
+};
+
+#endif
