@@ -174,7 +174,7 @@ $(BUILD)/libapi.a: $(OBJ_api)
 $(BUILD)/libserver.a: $(OBJ_server)
 $(BUILD)/%.a:
 	$(if $(Q),@echo "  AR    $@")
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar qcs $@ $^
 
 $(BUILD)/$(SONAME): $(OBJ_lib) lib/posenc.map
 	$(if $(Q),@echo "  LD    $@")

@@ -16,6 +16,7 @@
 #define POSENC_API_H
 
 #include "posenc.h"
+#include "posenc_layout.h"
 
 #define API_UNKNOWN UINT64_MAX
 
@@ -33,6 +34,8 @@ struct api_header {
 /* What the configuration says that answers depend on. */
 struct api_limits {
     uint64_t max_json_values;
+    uint64_t max_layout_entries; /* of the lists of a request */
+    uint64_t max_layout_values;  /* of all tensors of an answer */
     uint64_t max_body;
     uint64_t cache_size;
     uint64_t max_connections;
@@ -76,13 +79,19 @@ struct api_pair {
     const char *value;
 };
 
+#define API_MAX_TENSORS 64
+
+/* What fills the tensors of a table that is made of a layout. */
+struct api_layout;
+
 /* The body of a table. Binary: `prefix`, then payload bytes [payload_first, payload_first+payload_length);
  * `length` is their sum. Text: written by an api_writer, `length` API_UNKNOWN but for .npz. `first` and `count` are the
  * part that is to be sent of it (a range, or the whole): bytes of the body. */
 struct api_table {
     struct pe_spec spec; /* checked; its lists live as long as the plan */
+    const struct api_layout *layout; /* NULL: all tensors are those of the spec */
     const struct api_format *format;
-    struct pe_tensor tensors[PE_MAX_TENSORS];
+    struct pe_tensor *tensors; /* in the arena of the plan; at most API_MAX_TENSORS */
     unsigned tensor_count;
     int tensor;     /* the only one sent, or -1 for all */
     bool stacked;   /* several tensors of one shape under a new first axis */
@@ -100,6 +109,19 @@ struct api_table {
     unsigned metadata_count;
     enum api_bf16 bf16; /* for bf16 in .npy and .npz */
 };
+
+/* Whether rows of the spec, or of a stored table, stand among the arrays of a layout (rows=KIND): then a plan
+ * of table->spec, or the store, is needed to fill it. */
+bool api_layout_has_rows(const struct api_layout *);
+
+/* Fills rows first .. first+rows-1 of one tensor, as pe_fill does. `plan` is of table->spec; NULL where a
+ * layout has no rows of it. False on an error of the library. Reentrant. */
+bool api_table_fill(const struct api_table *, const struct pe_plan *plan, unsigned tensor, uint64_t first,
+                    uint64_t rows, void *out);
+
+/* Whether a tensor of a layout is rows of the spec; and the ids of which they are the rows. */
+bool api_layout_is_rows(const struct api_layout *, unsigned tensor);
+void api_layout_positions(const struct api_layout *, uint64_t first, uint64_t rows, int64_t *out);
 
 /* What a token may grant, and what a request needs. */
 enum api_scope { API_SCOPE_NONE, API_SCOPE_READ, API_SCOPE_WRITE, API_SCOPE_ADMIN, API_SCOPES };
@@ -239,7 +261,6 @@ bool api_learned_scan(enum pe_dtype, const void *values, uint64_t count, double 
  * api_writer_head_size(table) for the head, api_writer_room(table, tensor, rows) for rows (it covers the
  * tail as well; for the tail alone rows is 0); SIZE_MAX where a size cannot be counted. The writer is a
  * value without allocations; its fields but `table` are its own. */
-#define API_MAX_WRITTEN 64 /* tensors of one body */
 struct api_writer {
     const struct api_table *table;
     unsigned tensor; /* under way, or the next one that is sent */
@@ -247,7 +268,7 @@ struct api_writer {
     uint64_t left;   /* elements of it to come */
     uint64_t index[PE_MAX_RANK + 4];
     unsigned rolled;               /* axes that began anew with the current line */
-    uint32_t crc[API_MAX_WRITTEN]; /* .npz: checksums of members */
+    uint32_t crc[API_MAX_TENSORS]; /* .npz: checksums of members */
 };
 size_t api_writer_head_size(const struct api_table *);
 size_t api_writer_room(const struct api_table *, unsigned tensor, uint64_t rows);

@@ -23,9 +23,16 @@ struct block {
     alignas(max_align_t) char bytes[];
 };
 
+struct owned {
+    struct owned *older;
+    void (*release)(void *);
+    void *object;
+};
+
 struct api__arena {
     jmp_buf out;
     bool armed;
+    struct owned *owned;
     struct block *newest;
     struct block first;
 };
@@ -36,6 +43,7 @@ struct api__arena *api__arena_new(void)
     if (!a)
         return NULL;
     a->armed = false;
+    a->owned = NULL;
     a->newest = &a->first;
     a->first.older = NULL;
     a->first.next = a->first.bytes;
@@ -49,6 +57,9 @@ void api__arena_free(struct api__arena **arena)
     *arena = NULL;
     if (!a)
         return;
+    for (struct owned *o = a->owned; o; o = o->older)
+        if (o->object)
+            o->release(o->object);
     for (struct block *b = a->newest, *older; b != &a->first; b = older) {
         older = b->older;
         free(b);
@@ -101,6 +112,14 @@ void *api__arena_array(struct api__arena *a, size_t count, size_t size)
     if (__builtin_mul_overflow(count, size, &bytes))
         exhausted(a);
     return api__arena_take(a, bytes);
+}
+
+void **api__arena_own(struct api__arena *a, void (*release)(void *))
+{
+    struct owned *o = api__arena_take(a, sizeof *o);
+    *o = (struct owned){a->owned, release, NULL};
+    a->owned = o;
+    return &o->object;
 }
 
 char *api__arena_copy(struct api__arena *a, const void *at, size_t len)

@@ -4,23 +4,24 @@
  */
 #include "assets.h"
 
-#define ASSET(symbol, file)                                                                   \
-    __asm__(".section .rodata\n"                                                              \
-            ".balign 16\n"                                                                    \
-            ".global api__asset_" #symbol "\n"                                                \
-            ".global api__asset_" #symbol "_end\n"                                            \
-            ".hidden api__asset_" #symbol "\n"                                                \
-            ".hidden api__asset_" #symbol "_end\n"                                            \
-            "api__asset_" #symbol ":\n"                                                       \
-            ".incbin \"" file "\"\n"                                                          \
-            "api__asset_" #symbol "_end:\n"                                                   \
-            ".byte 0\n"                                                                       \
-            ".previous\n");                                                                   \
-    extern const char api__asset_##symbol[], api__asset_##symbol##_end[];                     \
-    struct api_bytes api__##symbol(void)                                                      \
-    {                                                                                         \
-        return (struct api_bytes){api__asset_##symbol,                                        \
-                                  (size_t)(api__asset_##symbol##_end - api__asset_##symbol)}; \
+#define ASSET(symbol, file)                                                  \
+    __asm__(".section .rodata\n"                                             \
+            ".balign 16\n"                                                   \
+            ".global api__asset_" #symbol "\n"                               \
+            ".global api__asset_" #symbol "_end\n"                           \
+            ".hidden api__asset_" #symbol "\n"                               \
+            ".hidden api__asset_" #symbol "_end\n"                           \
+            "api__asset_" #symbol ":\n"                                      \
+            ".incbin \"" file "\"\n"                                         \
+            "api__asset_" #symbol "_end:\n"                                  \
+            ".byte 0\n"                                                      \
+            ".previous\n");                                                  \
+    extern const char api__asset_##symbol[], api__asset_##symbol##_end[];    \
+    struct api_bytes api__##symbol(void)                                     \
+    {                                                                        \
+        uintptr_t from = (uintptr_t)api__asset_##symbol,                     \
+                  to = (uintptr_t)api__asset_##symbol##_end;                 \
+        return (struct api_bytes){api__asset_##symbol, (size_t)(to - from)}; \
     }
 
 ASSET(openapi, "api/openapi.json")

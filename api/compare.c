@@ -2,16 +2,16 @@
  *
  * compare.c: see compare.h.
  *
- * Values are compared, not bodies: two formats of one table are the same, and a digest is that of the
- * values in C order, as .bin sends them. Work and memory are bounded by a number of values. Nothing is
- * taken from the arena while anything else is held.
+ * Values are compared, not bodies: two formats of one table are the same, and a digest is that of
+ * the values in C order, as .bin sends them. Work and memory are bounded by a number of values.
+ * Nothing is taken from the arena while anything else is held.
  */
 #include "compare.h"
 #include "decode.h"
 #include "document.h"
 #include "must.h"
 #include "precision.h"
-#include "route.h"
+#include "pattern.h"
 #include "table.h"
 #include "table_choice.h"
 #include "table_name.h"
@@ -48,8 +48,8 @@ static bool find_resource(struct api__call *call, struct api_bytes name, struct 
 {
     int resource = pe_resource_find(name.at, name.len);
     if (resource < 0 || !pe_resource_exists(spec->kind, (enum pe_resource)resource))
-        return api__refuse(call, API__NOT_FOUND, "%s has no %s to compare", pe_kind_name(spec->kind),
-                           api__shown(call->arena, name));
+        return api__refuse(call, API__NOT_FOUND, "%s has no %s to compare",
+                           pe_kind_name(spec->kind), api__shown(call->arena, name));
     pe_spec_init(spec, spec->kind, (enum pe_resource)resource);
     return true;
 }
@@ -62,7 +62,8 @@ static bool read_table(struct api__call *call, struct api_table *table)
     params->count = 0;
     bool beside = api__fits("/v1/tables/{kind}/{resource}[.ext]", call);
     if (!beside && !api__fits("/v1/tables/{kind}[.ext]", call))
-        return api__refuse(call, API__NOT_FOUND, "%s is not the path of a table; it begins with /v1/tables/",
+        return api__refuse(call, API__NOT_FOUND,
+                           "%s is not the path of a table; it begins with /v1/tables/",
                            api__shown(call->arena, call->path));
     if (!api__table_kind(call, &kind))
         return false;
@@ -78,7 +79,8 @@ static bool read_table(struct api__call *call, struct api_table *table)
     return api__choose(call, params, &choice) && api__select(call, &choice, table);
 }
 
-/* A path of ours as a request of its own; what is wrong with it is blamed on the parameter that holds it. */
+/* A path of ours as a request of its own; what is wrong with it is blamed on the parameter that
+ * holds it. */
 static bool read_side(struct api__call *call, const struct api__param *p, struct side *side)
 {
     struct api__call *inner = api__arena_take(call->arena, sizeof *inner);
@@ -88,11 +90,13 @@ static bool read_side(struct api__call *call, const struct api__param *p, struct
     const char *mark = p->value.len ? memchr(p->value.at, '?', p->value.len) : NULL;
     size_t path = mark ? (size_t)(mark - p->value.at) : p->value.len;
     inner->path = (struct api_bytes){p->value.at, path};
-    inner->query = (struct api_bytes){p->value.at + path + (mark != NULL), p->value.len - path - (mark != NULL)};
+    inner->query = (struct api_bytes){p->value.at + path + (mark != NULL),
+                                      p->value.len - path - (mark != NULL)};
     inner->body = API__NO_BODY;
     if (!read_table(inner, side->table)) {
         call->issue = inner->issue;
-        call->issue.detail = api__format_text(call->arena, "%s: %s", side->name, inner->issue.detail);
+        call->issue.detail =
+            api__format_text(call->arena, "%s: %s", side->name, inner->issue.detail);
         call->issue.id = inner->issue.id == API__NOT_FOUND ? API__BAD_VALUE : inner->issue.id;
         call->issue.parameter = p->name;
         call->issue.value = p->value;
@@ -172,8 +176,8 @@ static void note(struct gap *gap, const struct api__place *at, double a, double 
     gap->b = b;
 }
 
-static void compare_tensor(const struct pe_tensor *x, const struct pe_tensor *y, const char *const values[2],
-                           struct api__place at, struct gap *gap)
+static void compare_tensor(const struct pe_tensor *x, const struct pe_tensor *y,
+                           const char *const values[2], struct api__place at, struct gap *gap)
 {
     size_t size = pe_dtype_size(x->dtype), other = pe_dtype_size(y->dtype);
     uint64_t rows = x->rows < y->rows ? x->rows : y->rows;
@@ -211,9 +215,10 @@ static void put_side(struct api__call *call, struct api__text *t, const struct s
 {
     const struct pe_spec *spec = &side->table->spec;
     struct api_bytes text = api__table_text(call->arena, spec);
-    api__text_print(t, "\"%s\":{\"kind\":\"%s\",\"parameters\":%s,\"bytes\":%" PRIu64 ",\"digest\":\"sha256:",
-                    side->name, pe_kind_name(spec->kind), api__table_parameters(call->arena, spec, text),
-                    side->bytes);
+    api__text_print(
+        t, "\"%s\":{\"kind\":\"%s\",\"parameters\":%s,\"bytes\":%" PRIu64 ",\"digest\":\"sha256:",
+        side->name, pe_kind_name(spec->kind), api__table_parameters(call->arena, spec, text),
+        side->bytes);
     for (size_t i = 0; i < sizeof side->digest.bytes; i++)
         api__text_print(t, "%02x", side->digest.bytes[i]);
     api__text_put(t, "\"},");
@@ -221,7 +226,8 @@ static void put_side(struct api__call *call, struct api__text *t, const struct s
 
 static void put_gap(struct api__text *t, const struct gap *gap)
 {
-    api__text_print(t, ",\"differing_values\":%" PRIu64 ",\"first_differing_row\":", gap->differing);
+    api__text_print(t,
+                    ",\"differing_values\":%" PRIu64 ",\"first_differing_row\":", gap->differing);
     if (!gap->differing && gap->longer)
         api__text_print(t, "%" PRIu64 ",\"largest_difference\":0.0", gap->common);
     else if (!gap->differing)
@@ -245,7 +251,8 @@ static void put_gap(struct api__text *t, const struct gap *gap)
     api__text_put(t, "]");
 }
 
-static bool write_answer(struct api__call *call, const struct side *a, const struct side *b, const struct gap *gap)
+static bool write_answer(struct api__call *call, const struct side *a, const struct side *b,
+                         const struct gap *gap)
 {
     struct api__text t;
     bool same = a->bytes == b->bytes && memcmp(&a->digest, &b->digest, sizeof a->digest) == 0;

@@ -108,7 +108,8 @@ static bool check_rows(struct api__call *call, const struct pe_spec *spec)
 static bool make_tensor(struct api__call *call, struct api_table *table)
 {
     struct pe_spec *spec = &table->spec;
-    struct pe_tensor *t = &table->tensors[0];
+    struct pe_tensor *t = api__arena_take(call->arena, sizeof *t);
+    table->tensors = t;
     bool listed = spec->positions.count > 0;
     *t = (struct pe_tensor){.name = "weight",
                             .dtype = (enum pe_dtype)spec->dtype,

@@ -15,7 +15,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Values compared for one answer: some 20 milliseconds of work. Of a larger table rows are taken evenly. */
+/* Values compared for one answer: some 20 milliseconds of work. Of a larger table rows are taken
+ * evenly. */
 #define STUDIED_VALUES (UINT64_C(1) << 20)
 
 void api__put_real(struct api__text *t, double v)
@@ -31,7 +32,8 @@ static void put_position(struct api__text *t, const struct pe_spec *spec, uint64
     if (axes == 1)
         api__text_print(t, "\"position\":%" PRId64 ",", p[0]);
     for (unsigned a = 0; axes > 1 && a < axes; a++)
-        api__text_print(t, "%s%" PRId64 "%s", a ? "," : "\"position\":[", p[a], a + 1 == axes ? "]," : "");
+        api__text_print(t, "%s%" PRId64 "%s", a ? "," : "\"position\":[", p[a],
+                        a + 1 == axes ? "]," : "");
 }
 
 void api__put_place(struct api__text *t, const struct api__place *at)
@@ -50,7 +52,8 @@ void api__put_place(struct api__text *t, const struct api__place *at)
     api__text_put(t, "]}");
 }
 
-static void put_worst(struct api__text *t, const char *name, const struct pe_worst *w, struct api__place at)
+static void put_worst(struct api__text *t, const char *name, const struct pe_worst *w,
+                      struct api__place at)
 {
     at.row = w->row;
     at.channel = w->element;
@@ -72,8 +75,8 @@ static void put_tensor(struct api__text *t, const struct pe_precision *p, struct
     api__text_put(t, "}");
 }
 
-static bool write_study(struct api__call *call, const struct pe_spec *spec, const struct pe_precision *p,
-                        unsigned count)
+static bool write_study(struct api__call *call, const struct pe_spec *spec,
+                        const struct pe_precision *p, unsigned count)
 {
     struct api__text t;
     struct pe_tensor tensors[PE_MAX_TENSORS];
@@ -87,11 +90,12 @@ static bool write_study(struct api__call *call, const struct pe_spec *spec, cons
         all = all && p[i].examined == p[i].rows;
     }
     api__text_init(&t, call->arena, 2048);
-    api__text_print(&t, "{\"kind\":\"%s\",\"resource\":\"precision\",\"parameters\":%s,", pe_kind_name(spec->kind),
-                    api__table_parameters(call->arena, spec, text));
+    api__text_print(&t, "{\"kind\":\"%s\",\"resource\":\"precision\",\"parameters\":%s,",
+                    pe_kind_name(spec->kind), api__table_parameters(call->arena, spec, text));
     api__text_print(&t, "\"examined\":\"%s\",",
                     all ? "every row" : "rows spread evenly from the first to the last");
-    put_worst(&t, "max_abs_error", &p[absolute].absolute, (struct api__place){spec, &tensors[absolute], 0, 0});
+    put_worst(&t, "max_abs_error", &p[absolute].absolute,
+              (struct api__place){spec, &tensors[absolute], 0, 0});
     api__text_put(&t, ",");
     put_worst(&t, "max_ulp_error", &p[ulp].ulp, (struct api__place){spec, &tensors[ulp], 0, 0});
     api__text_put(&t, ",\"tensors\":{");
@@ -100,7 +104,8 @@ static bool write_study(struct api__call *call, const struct pe_spec *spec, cons
         put_tensor(&t, &p[i], (struct api__place){spec, &tensors[i], 0, 0});
     }
     api__text_put(&t, "}}\n");
-    return api__document(call, "application/json", call->extension.at ? NULL : "Accept", api__text_done(&t));
+    return api__document(call, "application/json", call->extension.at ? NULL : "Accept",
+                         api__text_done(&t));
 }
 
 static bool study(struct api__call *call, const struct pe_spec *spec)

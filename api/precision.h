@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * precision.h: the handler of /v1/tables/{kind}/precision[.json]: how far the values of a table are from the
- * exact ones, and where they are farthest.
+ * precision.h: the handler of /v1/tables/{kind}/precision[.json]: how far the values of a table are
+ * from the exact ones, and where they are farthest.
  */
 #ifndef API_PRECISION_H
 #define API_PRECISION_H
@@ -19,8 +19,8 @@ struct api__place {
     uint64_t channel;
 };
 
-/* Appends an object: `tensor`, `position` where rows have one (a list where there are several axes),
- * `channel` (which element of the row) and `index` (into the tensor). */
+/* Appends an object: `tensor`, `position` where rows have one (a list where there are several
+ * axes), `channel` (which element of the row) and `index` (into the tensor). */
 void api__put_place(struct api__text *, const struct api__place *);
 
 /* Appends a finite double as a JSON number. */

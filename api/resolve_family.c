@@ -43,15 +43,21 @@ static const struct {
 #undef API_ARCH
 };
 
-static const struct api__family *find(const char *name)
+static const struct api__family *find_whole(const char *name, size_t len)
 {
-    size_t len = strlen(name);
-    if (len > 5 && strcmp(name + len - 5, "_text") == 0)
-        len -= 5;
     for (size_t i = 0; i < COUNT(families); i++)
         if (strlen(families[i].name) == len && memcmp(families[i].name, name, len) == 0)
             return &families[i];
     return NULL;
+}
+
+static const struct api__family *find(const char *name)
+{
+    size_t len = strlen(name);
+    const struct api__family *family = find_whole(name, len);
+    if (!family && len > 5 && strcmp(name + len - 5, "_text") == 0)
+        family = find_whole(name, len - 5);
+    return family;
 }
 
 static bool find_arch(const char *name, struct api__family *out)

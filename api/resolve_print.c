@@ -7,14 +7,14 @@
 
 #include <string.h>
 
-/* The next parameter that stands in the canonical text and was chosen: what follows from the
- * others, and defaults, would only make links long. *at begins as 0; false at the end. */
 struct shown {
     const char *name, *value;
     size_t name_len, value_len;
     enum pe_param param;
 };
 
+/* The next parameter that stands in the canonical text and was chosen: what follows from the
+ * others, and defaults, would only make links long. False at the end. */
 static bool next_shown(const struct pe_spec *spec, const char **at, struct shown *out)
 {
     for (const char *p = *at; *p;) {

@@ -19,9 +19,6 @@ struct api__route {
 /* The route of call->path, or NULL; sets captures and extension. */
 const struct api__route *api__find_route(struct api__call *);
 
-/* Whether a path fits a pattern; the same captures. */
-bool api__fits(const char *pattern, struct api__call *);
-
 /* All routes, in order. */
 const struct api__route *api__routes(size_t *count);
 

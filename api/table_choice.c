@@ -201,10 +201,18 @@ static bool fits(struct api__call *call, const struct api_table *table, unsigned
     return true;
 }
 
+static bool has_bf16(const struct api_table *table)
+{
+    for (unsigned i = 0; i < table->tensor_count; i++)
+        if (table->tensors[i].dtype == PE_DTYPE_BF16)
+            return true;
+    return false;
+}
+
 static bool carry_bf16(struct api__call *call, const struct api__choice *choice,
                        struct api_table *table)
 {
-    bool bf16 = table->spec.dtype == PE_DTYPE_BF16 && table->tensors[0].dtype == PE_DTYPE_BF16;
+    bool bf16 = has_bf16(table);
     if (choice->bf16 && !(bf16 && is_npy(choice->format)))
         return api__bad_value(call, API__UNKNOWN_PARAMETER, choice->bf16,
                               "bf16 is not used here: it says how .npy and .npz carry dtype=bf16");
@@ -269,6 +277,7 @@ static bool check_json(struct api__call *call, const struct api_table *table)
 
 bool api__select(struct api__call *call, const struct api__choice *choice, struct api_table *table)
 {
+    table->tensors = api__arena_array(call->arena, PE_MAX_TENSORS, sizeof *table->tensors);
     table->tensor_count = pe_spec_tensors(&table->spec, table->tensors);
     return api__select_tensors(call, choice, table);
 }

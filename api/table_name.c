@@ -6,6 +6,7 @@
 #include "table_name.h"
 
 #include <inttypes.h>
+#include <nettle/sha2.h>
 #include <string.h>
 
 #define HEX_DIGITS 64 /* of a SHA-256 */
@@ -16,24 +17,35 @@ static void put_hex(struct api__text *t, struct api__digest d)
         api__text_print(t, "%02x", d.bytes[i]);
 }
 
-/* Positions that all fit into 32 bits are hashed as such: half of the bytes, half of the time. */
-static struct api_bytes packed(struct api__arena *arena, struct pe_ints list)
+static bool narrow(struct pe_ints list)
 {
-    int32_t *at = api__arena_array(arena, list.count, sizeof *at);
     int64_t lost = 0;
-    for (size_t i = 0; i < list.count; i++) {
-        at[i] = (int32_t)list.at[i];
-        lost |= list.at[i] ^ at[i];
-    }
-    return lost ? (struct api_bytes){(const char *)list.at, list.count * sizeof *list.at}
-                : (struct api_bytes){(const char *)at, list.count * sizeof *at};
+    for (size_t i = 0; i < list.count; i++)
+        lost |= list.at[i] ^ (int32_t)list.at[i];
+    return lost == 0;
 }
 
+/* Shape, then positions. Where all fit into 32 bits they are hashed as such: half of the bytes,
+ * half of the time; the shape says how many there are, so the two forms cannot be confused. */
 static void put_digest(struct api__text *t, const struct pe_spec *spec)
 {
-    struct api_bytes parts[] = {{(const char *)spec->shape, spec->rank * sizeof *spec->shape},
-                                packed(t->arena, spec->positions)};
-    put_hex(t, api__sha256(parts, 2));
+    struct pe_ints list = spec->positions;
+    struct sha256_ctx context;
+    struct api__digest digest;
+    int32_t part[1024];
+    sha256_init(&context);
+    sha256_update(&context, spec->rank * sizeof *spec->shape, (const uint8_t *)spec->shape);
+    if (!narrow(list)) {
+        sha256_update(&context, list.count * sizeof *list.at, (const uint8_t *)list.at);
+    } else {
+        for (size_t i = 0, n = 0; i < list.count; i += n) {
+            for (n = 0; n < sizeof part / sizeof *part && i + n < list.count; n++)
+                part[n] = (int32_t)list.at[i + n];
+            sha256_update(&context, n * sizeof *part, (const uint8_t *)part);
+        }
+    }
+    sha256_digest(&context, sizeof digest.bytes, digest.bytes);
+    put_hex(t, digest);
 }
 
 static bool spelled_out(const struct pe_spec *spec)

@@ -34,7 +34,7 @@ size_t api_writer_room(const struct api_table *table, unsigned tensor, uint64_t 
 
 size_t api_writer_open(struct api_writer *writer, const struct api_table *table, char *out)
 {
-    must(table->tensor_count <= API_MAX_WRITTEN);
+    must(table->tensor_count <= API_MAX_TENSORS);
     *writer = (struct api_writer){.table = table};
     return (size_t)(writing(table)->open(writer, out) - out);
 }

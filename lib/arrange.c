@@ -232,8 +232,8 @@ static void weave_row(const struct pe__place *at, unsigned n, const struct pe__p
                           p->pairs);
 }
 
-void pe__arrange(const struct pe__arrangement *a, const struct pe__planes *p, void *const out[],
-                 const size_t stride[])
+void pe__arrange_rows(const struct pe__arrangement *a, const struct pe__planes *p,
+                      void *const out[], const size_t stride[])
 {
     for (unsigned i = 0, n; i < a->count; i += n) {
         const struct pe__place *at = &a->at[i];

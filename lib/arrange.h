@@ -44,7 +44,7 @@ struct pe__planes {
 
 /* Writes the rows of all places whose tensor is wanted: row i of out[t] begins at i * stride[t]
  * bytes. */
-void pe__arrange(const struct pe__arrangement *, const struct pe__planes *, void *const out[],
-                 const size_t stride[]);
+void pe__arrange_rows(const struct pe__arrangement *, const struct pe__planes *, void *const out[],
+                      const size_t stride[]);
 
 #endif

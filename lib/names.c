@@ -194,10 +194,9 @@ int pe_choice_find(enum pe_param p, const char *name, size_t len)
 
 bool pe_resource_exists(enum pe_kind k, enum pe_resource r)
 {
-    unsigned all = r == PE_RESOURCE_TABLE         ? ~0u
-                   : r == PE_RESOURCE_FREQUENCIES ? K_TRIG
-                                                  : K(SINUSOIDAL);
-    return all >> k & 1;
+    if (r == PE_RESOURCE_TABLE)
+        return true;
+    return (r == PE_RESOURCE_FREQUENCIES ? K_TRIG : K(SINUSOIDAL)) >> k & 1;
 }
 
 const struct pe_use *pe_use(enum pe_kind k, enum pe_resource r, int rope_type, enum pe_param p)
@@ -218,7 +217,8 @@ bool pe_choice_allowed(enum pe_kind k, enum pe_resource r, enum pe_param p, int 
     if (value < 0)
         return false;
     switch (p) {
-    case PE_PARAM_DTYPE: /* no word finds the carrier of bf16 in f32, but a caller may put it there */
+    case PE_PARAM_DTYPE: /* no word finds the carrier of bf16 in f32, but a caller may put it there
+                          */
         return is_float(value) || value == PE_DTYPE_BF16_AS_F32;
     case PE_PARAM_LAYOUT:
         return value < PE_LAYOUT_COUNT && (kinds[k].layouts >> value & 1);

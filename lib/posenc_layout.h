@@ -251,7 +251,7 @@ struct pe_known_fault {
     const char *seen_in;
 };
 
-#define PE_MAX_KNOWN_FAULTS 10
+#define PE_MAX_KNOWN_FAULTS 11
 
 /* How one kind of reader sees the ids. */
 enum pe_reading { PE_ZERO_OPENS, PE_MINIMUM_OPENS, PE_STEP_OPENS, PE_READINGS };

@@ -2,9 +2,10 @@
  *
  * precision.c: how far the values of a table are from the exact ones.
  *
- * What a client would get is filled as for a client, and compared with the exact values rounded to binary64,
- * which are 2^29 times finer than a float32. Only where binary64 itself is to be judged does MPFR give the
- * exact values, to 256 bits. Work and memory are bounded by the budget and by one row.
+ * What a client would get is filled as for a client, and compared with the exact values rounded to
+ * binary64, which are 2^29 times finer than a float32. Only where binary64 itself is to be judged
+ * does MPFR give the exact values, to 256 bits. Work and memory are bounded by the budget and by
+ * one row.
  */
 #include "precision.h"
 
@@ -24,7 +25,9 @@ double pe__ulps(double error, double exact, enum pe_dtype dtype)
 {
     static const struct {
         int bits, least;
-    } formats[] = {[PE_DTYPE_F64] = {53, -1022}, [PE_DTYPE_F32] = {24, -126}, [PE_DTYPE_F16] = {11, -14},
+    } formats[] = {[PE_DTYPE_F64] = {53, -1022},
+                   [PE_DTYPE_F32] = {24, -126},
+                   [PE_DTYPE_F16] = {11, -14},
                    [PE_DTYPE_BF16] = {8, -126}};
     int e = exact == 0 ? -2000 : ilogb(exact);
     e = e < formats[dtype].least ? formats[dtype].least : e;
@@ -115,7 +118,8 @@ static enum pe_error study_tensor(struct study *s, uint64_t budget, struct pe_pr
     enum pe_error error = PE_OK;
     n = n < 2 ? 2 : n;
     n = n < t->rows ? n : t->rows;
-    *out = (struct pe_precision){.tensor = t->name, .dtype = t->dtype, .rows = t->rows, .examined = n};
+    *out =
+        (struct pe_precision){.tensor = t->name, .dtype = t->dtype, .rows = t->rows, .examined = n};
     s->values = malloc(t->row_elements * pe_dtype_size(t->dtype) + 1);
     s->reference = malloc(t->row_elements * sizeof(double) + 1);
     if (!s->values || !s->reference)
@@ -155,7 +159,8 @@ enum pe_error pe_precision_study(const struct pe_spec *spec, uint64_t budget,
     struct study s = {.spec = spec};
     unsigned tensor_count;
     *count = 0;
-    if (spec->resource != PE_RESOURCE_TABLE || spec->kind == PE_KIND_T5 || spec->kind == PE_KIND_DEBERTA)
+    if (spec->resource != PE_RESOURCE_TABLE || spec->kind == PE_KIND_T5 ||
+        spec->kind == PE_KIND_DEBERTA)
         return PE_INVALID;
     tensor_count = pe_spec_tensors(spec, tensors);
     enum pe_error error = prepare(&s);

@@ -11,8 +11,8 @@
  * 2^e <= |exact| < 2^(e+1) and p significant bits, but not less than the least subnormal. */
 double pe__ulps(double error, double exact, enum pe_dtype);
 
-/* Which row the i-th of n examined ones is: all in order where n == rows, else spread evenly from the first
- * to the last. */
+/* Which row the i-th of n examined ones is: all in order where n == rows, else spread evenly from
+ * the first to the last. */
 uint64_t pe__examined_row(uint64_t i, uint64_t n, uint64_t rows);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * precision_exact.c: single values of tables, straight from their formulas, in MPFR.
  *
- * One function for each family of kinds finds out which function of which pair at which position an element
- * is. Nothing is remembered between values, so that no error can spread.
+ * One function for each family of kinds finds out which function of which pair at which position an
+ * element is. Nothing is remembered between values, so that no error can spread.
  */
 #include "precision_exact.h"
 
@@ -61,7 +61,8 @@ enum pe_error pe__exact_table_create(const struct pe_spec *s, struct pe__exact_t
 unsigned pe_row_positions(const struct pe_spec *s, uint64_t row, int64_t out[3])
 {
     unsigned axes = s->kind == PE_KIND_MROPE ? 3 : s->kind == PE_KIND_AXIAL_ROPE ? 2 : 1;
-    if (s->resource != PE_RESOURCE_TABLE || !(pe__is_rope(s->kind) || s->kind == PE_KIND_SINUSOIDAL))
+    if (s->resource != PE_RESOURCE_TABLE ||
+        !(pe__is_rope(s->kind) || s->kind == PE_KIND_SINUSOIDAL))
         return 0;
     for (unsigned a = 0; a < axes; a++) {
         if (pe__given(s, PE_PARAM_POSITIONS))
@@ -83,7 +84,8 @@ static void negate(mpfr_ptr x)
     mpfr_neg(x, x, MPFR_RNDN);
 }
 
-static void evaluate(struct pe__exact_table *t, enum part part, size_t pair, int64_t p, mpfr_ptr out)
+static void evaluate(struct pe__exact_table *t, enum part part, size_t pair, int64_t p,
+                     mpfr_ptr out)
 {
     mpfr_mul_si(t->phase, t->f.w[pair], p, MPFR_RNDN);
     if (part == PHASE) {
@@ -151,7 +153,8 @@ static void rope_value(struct pe__exact_table *t, const struct pe__place *at, mp
     size_t pair;
     unsigned axis = 0;
     /* "cos", "sin", "scale" or "table" */
-    enum part part = rope_part(s, name[0] == 's' && name[1] == 'c' ? 'x' : name[0], at->element, &pair);
+    enum part part =
+        rope_part(s, name[0] == 's' && name[1] == 'c' ? 'x' : name[0], at->element, &pair);
     pe_row_positions(s, at->row, p);
     if (part == SCALE) {
         xpos_scale(s, pair, p[0], out);
@@ -168,7 +171,8 @@ static void rope_value(struct pe__exact_table *t, const struct pe__place *at, mp
         negate(out);
 }
 
-/* An odd width ends in a zero or in a lone sine; of two blocks the longer one is that of the sines. */
+/* An odd width ends in a zero or in a lone sine; of two blocks the longer one is that of the sines.
+ */
 static enum part sinusoidal_part(const struct pe_spec *s, uint64_t e, size_t *pair)
 {
     uint64_t width = (uint64_t)s->width, half = width / 2;
@@ -221,8 +225,8 @@ static void grid_value(struct pe__exact_table *t, const struct pe__place *at, mp
 
 /* ---------------------------------------------------------------- alibi */
 
-/* 2^(-max (h+1) / c) for h < c, the greatest power of 2 up to the heads; then 2^(-max (2(h-c)+1) / 2c). Press,
- * Smith and Lewis, 2022. */
+/* 2^(-max (h+1) / c) for h < c, the greatest power of 2 up to the heads; then 2^(-max (2(h-c)+1) /
+ * 2c). Press, Smith and Lewis, 2022. */
 static void slope(const struct pe_spec *s, int64_t h, mpfr_ptr out)
 {
     int64_t c = 1;

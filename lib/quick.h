@@ -19,18 +19,21 @@ struct pe__narrow {
     uint64_t rebias;      /* difference of the exponent biases, at the place of the kept exponent */
     uint64_t least, most; /* doubles whose result is a normal number */
     unsigned size;
+    unsigned shift; /* of the bits in an element that is wider than they are */
 };
 
-/* For F32, F16 and BF16. */
+/* For F32, F16, BF16 and BF16_AS_F32. */
 static inline struct pe__narrow pe__narrow_of(enum pe_dtype dtype)
 {
-    unsigned precision = dtype == PE_DTYPE_F32 ? 24 : dtype == PE_DTYPE_BF16 ? 8 : 11;
+    unsigned precision = dtype == PE_DTYPE_F32 ? 24 : dtype == PE_DTYPE_F16 ? 11 : 8;
     uint64_t bias = dtype == PE_DTYPE_F16 ? 15 : 127;
     return (struct pe__narrow){.dropped = 53 - precision,
                                .rebias = (1023 - bias) << (precision - 1),
                                .least = (1023 - bias + 1) << 52,
                                .most = (1023 + bias) << 52,
-                               .size = dtype == PE_DTYPE_F32 ? 4 : 2};
+                               .size =
+                                   dtype == PE_DTYPE_F32 || dtype == PE_DTYPE_BF16_AS_F32 ? 4 : 2,
+                               .shift = dtype == PE_DTYPE_BF16_AS_F32 ? 16 : 0};
 }
 
 /* Rounds v >= 0, whose relative error is below 2^-50.5. False where the result is not certain: v
@@ -40,7 +43,7 @@ static inline bool pe__round_narrow(double v, const struct pe__narrow *to, uint3
     uint64_t b, half = UINT64_C(1) << (to->dropped - 1), rest;
     memcpy(&b, &v, sizeof b);
     rest = b & (2 * half - 1);
-    *bits = (uint32_t)(((b + half) >> to->dropped) - to->rebias);
+    *bits = (uint32_t)(((b + half) >> to->dropped) - to->rebias) << to->shift;
     return (rest - half + 8 > 16) & (b >= to->least) & (b < to->most);
 }
 

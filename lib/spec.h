@@ -38,7 +38,11 @@ enum pe_error pe__relative_rules(struct pe_spec *, struct pe_fault *);
 enum pe_error pe__width_rules(struct pe_spec *, struct pe_fault *);
 
 /* The channels of one frequency ladder: width, half of it where two axes share the width. */
-int64_t pe__ladder_width(const struct pe_spec *);
+static inline int64_t pe__ladder_width(const struct pe_spec *s)
+{
+    bool shared = s->kind == PE_KIND_AXIAL_ROPE || s->kind == PE_KIND_GRID;
+    return shared ? s->width / 2 : s->width;
+}
 
 /* One more than the greatest position of a table. */
 int64_t pe__spec_end(const struct pe_spec *);

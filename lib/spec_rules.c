@@ -45,11 +45,6 @@ enum pe_error pe__width_rules(struct pe_spec *s, struct pe_fault *fault)
     return PE_OK;
 }
 
-int64_t pe__ladder_width(const struct pe_spec *s)
-{
-    return s->kind == PE_KIND_AXIAL_ROPE || s->kind == PE_KIND_GRID ? s->width / 2 : s->width;
-}
-
 static enum pe_error check_multiple(const struct pe_spec *s, struct pe_fault *fault, int64_t of)
 {
     enum pe_param p = s->rope_type == PE_ROPE_TYPE_PROPORTIONAL ? PE_PARAM_HEAD_DIM
@@ -72,6 +67,8 @@ static enum pe_error sinusoidal_width(const struct pe_spec *s, struct pe_fault *
         return PE_OK;
     if (s->resource == PE_RESOURCE_SHIFT || s->resource == PE_RESOURCE_SIMILARITY)
         return check_multiple(s, fault, 2);
+    snprintf(fault->allowed, sizeof fault->allowed,
+             "an even integer; any with odd=zero or odd=sine");
     if (s->odd == PE_ODD_ERROR)
         return pe__blame(s, fault, PE_RANGE, PE_PARAM_WIDTH,
                          "width must be even unless odd is zero or sine (got %lld)",
@@ -79,6 +76,7 @@ static enum pe_error sinusoidal_width(const struct pe_spec *s, struct pe_fault *
     if (s->resource == PE_RESOURCE_FREQUENCIES && s->width == 1 && s->odd == PE_ODD_ZERO)
         return pe__blame(s, fault, PE_RANGE, PE_PARAM_WIDTH,
                          "width must be at least 2 with odd=zero: there is no frequency");
+    *fault->allowed = 0;
     return PE_OK;
 }
 

@@ -2,8 +2,8 @@
  *
  * staged.c: rows of arithmetic=float32.
  *
- * Works in portions on the stack: phases, then both functions, then the amplitude, then the cast. Layouts,
- * axes and rows that are not trigonometric are the business of the caller.
+ * Works in portions on the stack: phases, then both functions, then the amplitude, then the cast.
+ * Layouts, axes and rows that are not trigonometric are the business of the caller.
  */
 #include "dtype.h"
 #include "source.h"
@@ -44,8 +44,8 @@ static enum pe_error ladder_create(const struct pe_spec *s, void **ladder)
     return error;
 }
 
-static enum pe_error band_create(const void *ladder, const struct pe_spec *s, const struct pe__band *part,
-                                 void **out)
+static enum pe_error band_create(const void *ladder, const struct pe_spec *s,
+                                 const struct pe__band *part, void **out)
 {
     const struct pe__staged_ladder *l = ladder;
     struct band *b = malloc(sizeof *b + part->pairs * sizeof *b->w);
@@ -153,6 +153,5 @@ static void phases(const void *band, int64_t first, size_t count, void *out, siz
         phase_row(band, (float)(first + (int64_t)i), (char *)out + i * stride);
 }
 
-const struct pe__arithmetic pe__staged_arithmetic = {ladder_create, ladder_destroy, band_create,
-                                                     band_destroy,  band_bytes,     rows,
-                                                     phases};
+const struct pe__arithmetic pe__staged_arithmetic = {
+    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, phases};

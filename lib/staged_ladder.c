@@ -2,9 +2,9 @@
  *
  * staged_ladder.c: the frequencies that model code computes in float32, step by step.
  *
- * Sums, products and quotients of floats are the processor's own, which IEEE 754 rounds once; powers, and
- * what a step makes of a number that models keep in higher precision (base, edges, amplitude), come from
- * MPFR. Leaves out the exact numbers: those are frequency/.
+ * Sums, products and quotients of floats are the processor's own, which IEEE 754 rounds once;
+ * powers, and what a step makes of a number that models keep in higher precision (base, edges,
+ * amplitude), come from MPFR. Leaves out the exact numbers: those are frequency/.
  */
 #include "staged_ladder.h"
 
@@ -58,7 +58,8 @@ static int compare(int64_t n, float x, double y)
 /* ---------------------------------------------------------------- rope_type */
 
 /* inter = 1 / (factor p); ramp = (r - low) / (high - low); w = inter (1 - keep) + (1/p) keep */
-static void yarn(struct pe__staged_ladder *l, const struct pe_spec *s, const struct pe__frequencies *f)
+static void yarn(struct pe__staged_ladder *l, const struct pe_spec *s,
+                 const struct pe__frequencies *f)
 {
     mpfr_t width;
     float factor = (float)s->factor, extrapolation = (float)s->extrapolation_factor;
@@ -76,8 +77,8 @@ static void yarn(struct pe__staged_ladder *l, const struct pe_spec *s, const str
     }
 }
 
-/* A wavelength is compared with the unrounded boundaries. Where both factors round to one float the middle
- * has no width, and belongs to the scaled side. */
+/* A wavelength is compared with the unrounded boundaries. Where both factors round to one float the
+ * middle has no width, and belongs to the scaled side. */
 static float llama3(float w, const struct pe_spec *s)
 {
     int64_t length = s->original_max_position_embeddings;
@@ -91,10 +92,12 @@ static float llama3(float w, const struct pe_spec *s)
     return (1 - smooth) * w / factor + smooth * w;
 }
 
-static void bend(struct pe__staged_ladder *l, const struct pe_spec *s, const struct pe__frequencies *f)
+static void bend(struct pe__staged_ladder *l, const struct pe_spec *s,
+                 const struct pe__frequencies *f)
 {
-    const struct pe_reals *list =
-        s->sequence_length > s->original_max_position_embeddings ? &s->long_factor : &s->short_factor;
+    const struct pe_reals *list = s->sequence_length > s->original_max_position_embeddings
+                                      ? &s->long_factor
+                                      : &s->short_factor;
     for (size_t r = 0; r < l->pairs; r++) {
         float w = 1 / l->w[r];
         switch (s->rope_type) {

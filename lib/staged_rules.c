@@ -2,9 +2,9 @@
  *
  * staged_rules.c: what arithmetic=float32 demands of a spec's numbers.
  *
- * A phase is at most 2^53 positions times a frequency. Frequencies are at most 1 before a rope_type scales
- * them, and the limits below keep every step under 2^127: nothing overflows, so nothing is ever infinity
- * minus or times something.
+ * A phase is at most 2^53 positions times a frequency. Frequencies are at most 1 before a rope_type
+ * scales them, and the limits below keep every step under 2^127: nothing overflows, so nothing is
+ * ever infinity minus or times something.
  */
 #include "spec.h"
 #include "staged.h"
@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Inclusive limits of a number's size, of each item of a list; as powers of 2. 2^128 is for what is only
- * to be a float32: the greatest one is below. */
+/* Inclusive limits of a number's size, of each item of a list; as powers of 2. 2^128 is for what is
+ * only to be a float32: the greatest one is below. */
 static const struct limit {
     enum pe_param param;
     int lo, hi;
@@ -40,10 +40,10 @@ static bool inside(const struct limit *l, double v)
 
 static bool all_inside(const struct limit *l, const struct pe_spec *s)
 {
-    const char *at = (const char *)s + pe_param_info(l->param)->offset;
+    const void *at = (const char *)s + pe_param_info(l->param)->offset;
     if (pe_param_info(l->param)->type != PE_TYPE_REALS)
         return inside(l, *(const double *)at);
-    const struct pe_reals *list = (const struct pe_reals *)at;
+    const struct pe_reals *list = at;
     for (size_t i = 0; i < list->count; i++)
         if (!inside(l, list->at[i]))
             return false;
@@ -59,7 +59,8 @@ enum pe_error pe__staged_rules(const struct pe_spec *s, struct pe_fault *fault)
         if (l->lo < -126)
             snprintf(fault->allowed, sizeof fault->allowed, "numbers up to 2^%d in size", l->hi);
         else
-            snprintf(fault->allowed, sizeof fault->allowed, "numbers from 2^%d to 2^%d", l->lo, l->hi);
+            snprintf(fault->allowed, sizeof fault->allowed, "numbers from 2^%d to 2^%d", l->lo,
+                     l->hi);
         return pe__blame(s, fault, PE_RANGE, l->param,
                          "%s would leave float32 with arithmetic=float32: it must lie among %s",
                          pe_param_info(l->param)->name, fault->allowed);

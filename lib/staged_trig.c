@@ -2,10 +2,10 @@
  *
  * staged_trig.c: sine and cosine of float32 arguments, correctly rounded to float32.
  *
- * Double arithmetic gives each value to 2^-50; where that leaves the rounding to 24 bits open, fixed point
- * decides. No float32 has a sine or cosine nearer than 2^-56 of its size to a rounding boundary (all 2^32
- * were tried), so 120 bits are enough. Every instruction set computes the same operations in the same
- * order.
+ * Double arithmetic gives each value to 2^-50; where that leaves the rounding to 24 bits open,
+ * fixed point decides. No float32 has a sine or cosine nearer than 2^-56 of its size to a rounding
+ * boundary (all 2^32 were tried), so 120 bits are enough. Every instruction set computes the same
+ * operations in the same order.
  */
 #include "staged_trig.h"
 #include "posenc.h"
@@ -16,8 +16,8 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* 64 zero bits, then the first 320 bits of 2/pi. The exponent of a float32 reaches 104, and a window is
- * 192 bits long. */
+/* 64 zero bits, then the first 320 bits of 2/pi. The exponent of a float32 reaches 104, and a
+ * window is 192 bits long. */
 static const uint64_t two_over_pi[6] = {0,
                                         0xa2f9836e4e441529,
                                         0xfc2757d1f534ddc0,
@@ -28,7 +28,8 @@ static const uint64_t two_over_pi[6] = {0,
 /* pi/2 * 2^127, rounded down. */
 #define HALF_PI_127 ((u128)0xc90fdaa22168c234 << 64 | 0xc4c6628b80dc1cd1)
 
-/* pi/2 in 33 + 33 + 53 bits: a multiple below 2^20 of either of the first two is exact in a double. */
+/* pi/2 in 33 + 33 + 53 bits: a multiple below 2^20 of either of the first two is exact in a double.
+ */
 #define HALF_PI_1 0x1.921fb544p+0
 #define HALF_PI_2 0x1.0b4611a6p-34
 #define HALF_PI_3 0x1.3198a2e037073p-69
@@ -65,9 +66,10 @@ static uint64_t stream_word(unsigned bit)
     return shift ? two_over_pi[at] << shift | next >> (64 - shift) : two_over_pi[at];
 }
 
-/* |x| * 2/pi = quadrant + fraction modulo 4, -1/2 <= fraction < 1/2. The window starts at the bit of weight
- * 2; what it cuts off is below 2^-190 and is multiplied by less than 2^24, so the fraction is good to 2^-166
- * before it is cut to the 128 bits that are returned, with its sign aside. Payne and Hanek, 1983. */
+/* |x| * 2/pi = quadrant + fraction modulo 4, -1/2 <= fraction < 1/2. The window starts at the bit
+ * of weight 2; what it cuts off is below 2^-190 and is multiplied by less than 2^24, so the
+ * fraction is good to 2^-166 before it is cut to the 128 bits that are returned, with its sign
+ * aside. Payne and Hanek, 1983. */
 static unsigned reduce(float x, u128 *fraction, bool *negative)
 {
     uint32_t b = float_bits(x) & 0x7fffffff;
@@ -93,8 +95,8 @@ static float to_float(u128 v)
     return ldexpf((float)m, -23 - zeros);
 }
 
-/* Sine and cosine of u / 2^128 <= pi/4, times 2^127: Horner on the Taylor series, whose terms beyond 2k = 34
- * are below 2^-150. Each step cuts less than 2^-126. */
+/* Sine and cosine of u / 2^128 <= pi/4, times 2^127: Horner on the Taylor series, whose terms
+ * beyond 2k = 34 are below 2^-150. Each step cuts less than 2^-126. */
 static void taylor(u128 u, u128 *sine, u128 *cosine)
 {
     const u128 one = (u128)1 << 127;
@@ -140,16 +142,16 @@ void pe__sincos32_wide(float x, float *sin, float *cos)
 
 /* ---------------------------------------------------------------- doubles */
 
-/* Four lanes, which the compiler cuts into what the instruction set has, and as many of those as make the
- * work between two passes cheap. */
+/* Four lanes, which the compiler cuts into what the instruction set has, and as many of those as
+ * make the work between two passes cheap. */
 #define LANES 4
 #define GROUPS 16
 typedef double doubles __attribute__((vector_size(8 * LANES)));
 typedef uint64_t words __attribute__((vector_size(8 * LANES)));
 typedef float floats __attribute__((vector_size(4 * LANES)));
 
-/* Arguments, |r| <= pi/4 and quadrants, results; and which lanes are beyond EASY_LIMIT, then which of them
- * fixed point has to decide. */
+/* Arguments, |r| <= pi/4 and quadrants, results; and which lanes are beyond EASY_LIMIT, then which
+ * of them fixed point has to decide. */
 struct lanes {
     floats x[GROUPS], sin[GROUPS], cos[GROUPS];
     doubles r[GROUPS];
@@ -177,9 +179,10 @@ static inline __attribute__((always_inline)) bool reduce_groups(struct lanes *l,
     return any(&found);
 }
 
-/* Horner with reciprocals of factorials. The first terms left out, r^19/19! and r^18/18!, are below 2^-58 of
- * the result for |r| <= pi/4 (1 + 2^-20); roundings add 2^-51.5. `open` is set where a double known to
- * 2^-47 may lie on either side of a midpoint of float32: those have 2^28 in their low 29 bits. */
+/* Horner with reciprocals of factorials. The first terms left out, r^19/19! and r^18/18!, are below
+ * 2^-58 of the result for |r| <= pi/4 (1 + 2^-20); roundings add 2^-51.5. `open` is set where a
+ * double known to 2^-47 may lie on either side of a midpoint of float32: those have 2^28 in their
+ * low 29 bits. */
 static inline __attribute__((always_inline)) bool finish_groups(struct lanes *l, size_t groups)
 {
     words found = {0};
@@ -214,15 +217,15 @@ static inline __attribute__((always_inline)) bool finish_groups(struct lanes *l,
 }
 
 /* One copy of both for each instruction set. */
-#define PASSES(isa, attribute)                                                                     \
-    attribute static bool reduce_##isa(struct lanes *l, size_t groups)                             \
-    {                                                                                              \
-        return reduce_groups(l, groups);                                                           \
-    }                                                                                              \
-    attribute static bool finish_##isa(struct lanes *l, size_t groups)                             \
-    {                                                                                              \
-        return finish_groups(l, groups);                                                           \
-    }                                                                                              \
+#define PASSES(isa, attribute)                                         \
+    attribute static bool reduce_##isa(struct lanes *l, size_t groups) \
+    {                                                                  \
+        return reduce_groups(l, groups);                               \
+    }                                                                  \
+    attribute static bool finish_##isa(struct lanes *l, size_t groups) \
+    {                                                                  \
+        return finish_groups(l, groups);                               \
+    }                                                                  \
     static const struct passes passes_##isa = {reduce_##isa, finish_##isa};
 
 struct passes {

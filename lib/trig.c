@@ -154,7 +154,7 @@ static void fill_block(const struct pe__trig *t, const struct pe__strip *strip,
     read_source(t, strip, run, &hands);
     for (uint64_t row = 0; row < run->rows; row += from.rows) {
         advance(t, out, row, at);
-        pe__arrange(&strip->to, &from, at, t->stride);
+        pe__arrange_rows(&strip->to, &from, at, t->stride);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 uint64_t conn_clock_us(void)
@@ -79,6 +80,10 @@ static void forget_request(struct conn *c)
     if (c->job)
         c->job->owner = NULL;
     c->job = NULL;
+    if (c->errand)
+        c->errand->left(c->errand);
+    c->errand = NULL;
+    c->upload = NULL;
     plans_drop(&c->plan);
     order_drop(&c->order);
     free(c->body);
@@ -153,6 +158,17 @@ void *conn_target(void *port, const char *target, struct MHD_Connection *handle)
     return c;
 }
 
+/* What the log says of the target. A query that may hold a token, put there by mistake, stays out of it. */
+static struct api_bytes shown(const struct conn *c)
+{
+    struct api_bytes t = c->target;
+    const char *mark = t.len ? memchr(t.at, '?', t.len) : NULL;
+    bool secret = mark && api_scope(c->method, t) != API_SCOPE_NONE;
+    for (const char *p = mark, *end = t.at + t.len; p && !secret && end - p >= 5; p++)
+        secret = !strncasecmp(p, "token", 5);
+    return secret ? (struct api_bytes){t.at, (size_t)(mark - t.at)} : t;
+}
+
 void conn_completed(void *port, struct MHD_Connection *handle, void **context, enum MHD_RequestTerminationCode code)
 {
     struct conn *c = *context;
@@ -165,7 +181,7 @@ void conn_completed(void *port, struct MHD_Connection *handle, void **context, e
         bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !c->cut;
         uint64_t took = conn_clock_us() - c->began_us;
         uint64_t bytes = c->stream ? c->stream->sent : whole ? c->bytes : 0;
-        struct log_request line = {.request_id = c->id, .method = c->method, .target = c->target, .status = c->status,
+        struct log_request line = {.request_id = c->id, .method = c->method, .target = shown(c), .status = c->status,
                                    .bytes = bytes, .duration_us = took, .trace_id = {c->trace, strlen(c->trace)},
                                    .client = c->client, .cut = !whole};
         log_add(&w->log, &line);

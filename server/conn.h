@@ -18,6 +18,14 @@ enum conn_phase {
     CONN_SEND
 };
 
+/* Work that is done for the request in hand while its connection rests. `left` is called where the request
+ * ends first: then nobody waits for it any more. */
+struct conn_errand {
+    void (*left)(struct conn_errand *);
+};
+
+struct upload;
+
 struct conn {
     struct conn *next, *prev;
     struct worker *worker;
@@ -63,6 +71,8 @@ struct conn {
     struct shared_plan *plan; /* what the job made */
     bool planned;             /* the job is over */
     unsigned tries;
+    struct conn_errand *errand;
+    struct upload *upload; /* where the body goes; it is the errand, then */
 };
 
 /* Callbacks of the library. `port` is the closure. */

@@ -82,12 +82,28 @@ static void on_end(uv_signal_t *handle, int number)
         on_drain_delay(&d->timer);
 }
 
+/* What cannot be read leaves the old ones in force. */
+static void read_tokens_again(struct daemon *d)
+{
+    struct tokens *tokens;
+    char error[256];
+    if (!d->shared.tokens)
+        return;
+    if (tokens_read(d->config->value[CONFIG_AUTH_TOKEN_FILE].text, &tokens, error, sizeof error)) {
+        tokens_box_put(d->shared.tokens, &tokens);
+        log_say(LOG_INFO, "signal: tokens read again", NULL);
+    } else {
+        log_say(LOG_ERROR, "signal: the old tokens stay in force", "option", "auth-token-file", "error", error, NULL);
+    }
+}
+
 static void on_hangup(uv_signal_t *handle, int number)
 {
     struct daemon *d = handle->data;
     struct config_error e;
     uint64_t level;
     (void)number;
+    read_tokens_again(d);
     if (config_reread_level(d->config, &level, &e)) {
         log_set_level((enum log_level)level);
         log_say(LOG_INFO, "signal: log level read again", NULL);
@@ -135,6 +151,35 @@ static bool open_shared(struct daemon *d)
     s->plans = plans_open(PLAN_BYTES);
     s->admit = admit_open(s->limits.max_connections, s->limits.max_connections_per_ip);
     return s->cache && s->plans && s->admit;
+}
+
+static int cannot_use(const struct daemon *d, enum config_option option, const char *error)
+{
+    const struct config_value *v = &d->config->value[option];
+    log_say(LOG_ERROR, "cannot start", "option", config_row(option)->name, "value", v->text, "source",
+            config_source_name(v->source), "error", error, NULL);
+    return EXIT_CONFIG;
+}
+
+/* Tokens and the store of learned tables, where there are to be any. */
+static int open_learned(struct daemon *d)
+{
+    const char *folder = d->config->value[CONFIG_STATE_DIR].text;
+    const char *file = d->config->value[CONFIG_AUTH_TOKEN_FILE].text;
+    struct tokens *tokens;
+    char error[256];
+    if (*file) {
+        if (!tokens_read(file, &tokens, error, sizeof error))
+            return cannot_use(d, CONFIG_AUTH_TOKEN_FILE, error);
+        d->shared.tokens = tokens_box_open(&tokens);
+        if (!d->shared.tokens) {
+            tokens_close(&tokens);
+            return EXIT_INTERNAL;
+        }
+    }
+    if (*folder && !store_open(folder, &d->shared.store, error, sizeof error))
+        return cannot_use(d, CONFIG_STATE_DIR, error);
+    return 0;
 }
 
 static int cannot(const struct value_address *a)
@@ -255,6 +300,8 @@ static void close_shared(struct daemon *d)
     cache_close(&d->shared.cache);
     plans_close(&d->shared.plans);
     admit_close(&d->shared.admit);
+    store_close(&d->shared.store);
+    tokens_box_close(&d->shared.tokens);
     for (size_t i = 0; i < d->claimed; i++)
         listen_remove(&d->config->value[CONFIG_LISTEN].at[i]);
     metrics_close();
@@ -273,10 +320,14 @@ int daemon_run(struct config *config)
     d.thread = calloc(d.loops, sizeof *d.thread);
     bool good = d.loop && d.thread && open_shared(&d);
     unsigned opened = 0;
+    if (good) {
+        code = open_learned(&d);
+        good = !code;
+    }
     while (good && opened < d.loops && loop_open(&d.loop[opened], &d.shared))
         opened++;
-    if (good && opened == d.loops)
-        code = serve_all(&d);
+    if (good)
+        code = opened == d.loops ? serve_all(&d) : EXIT_INTERNAL;
     if (code == EXIT_INTERNAL)
         log_say(LOG_ERROR, "cannot start: no memory, threads or descriptors", NULL);
     for (unsigned i = 0; i < opened; i++)

@@ -6,6 +6,7 @@
 #include "deliver.h"
 #include "must.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What a stream is asked for at a time: with a socket buffer of the usual size two system calls. */
@@ -276,15 +277,30 @@ bool deliver(struct conn *c, struct answer a)
     return good;
 }
 
+/* RFC 9110, 5.6.7. The library would make it anew for each answer. */
+static bool set_date(const struct answer *a, time_t second)
+{
+    static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    char text[64];
+    struct tm t;
+    gmtime_r(&second, &t);
+    snprintf(text, sizeof text, "%.3s, %02d %.3s %d %02d:%02d:%02d GMT", days + 3 * t.tm_wday, t.tm_mday,
+             months + 3 * t.tm_mon, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+    return MHD_add_response_header(a->response, "Date", text) == MHD_YES;
+}
+
 /* The library copies a response's headers into the connection's buffer within the handler's call, so a
  * response that is kept may carry another id each time, even while bodies of it are still being sent. */
-bool deliver_again(struct conn *c, const struct answer *a, char last_id[129])
+bool deliver_again(struct conn *c, const struct answer *a, struct deliver_stamp *stamp)
 {
-    if (*last_id)
-        MHD_del_response_header(a->response, "X-Request-Id", last_id);
-    memcpy(last_id, c->id, sizeof c->id);
+    time_t now = time(NULL);
+    if (now != stamp->second && set_date(a, now))
+        stamp->second = now;
+    if (*stamp->id)
+        MHD_del_response_header(a->response, "X-Request-Id", stamp->id);
+    memcpy(stamp->id, c->id, strlen(c->id) + 1);
     if (MHD_add_response_header(a->response, "X-Request-Id", c->id) != MHD_YES) {
-        *last_id = 0;
+        *stamp->id = 0;
         return false;
     }
     return queue(c, a);

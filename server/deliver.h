@@ -8,6 +8,8 @@
 
 #include "conn.h"
 
+#include <time.h>
+
 /* A response and what the log and the metrics say of it. */
 struct answer {
     struct MHD_Response *response; /* NULL: there was no memory */
@@ -37,8 +39,11 @@ bool deliver_header(struct answer *, const char *name, const char *value);
  * must be the last. False where the library cannot: the connection is then to be closed. Drops the response. */
 bool deliver(struct conn *, struct answer);
 
-/* The same for a response that is kept and sent again and again. `last_id` is the id that it carries, "" at
- * first; the caller keeps both. */
-bool deliver_again(struct conn *, const struct answer *, char last_id[129]);
+/* The same for a response that is kept and sent again and again, and what of it changes. */
+struct deliver_stamp {
+    char id[129];  /* "": none is set */
+    time_t second; /* of its Date */
+};
+bool deliver_again(struct conn *, const struct answer *, struct deliver_stamp *);
 
 #endif

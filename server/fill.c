@@ -14,6 +14,9 @@
 
 #define MAX_HELPERS 64
 
+/* More threads of the pool than builds use: those of the store mostly wait for the disk. */
+#define DISK_THREADS 2
+
 struct helper {
     uv_work_t work;
     struct build *build;
@@ -175,7 +178,7 @@ void fill_warm_up(uv_loop_t *loop, unsigned threads)
 {
     char text[16];
     pool_threads = threads < MAX_HELPERS ? threads : MAX_HELPERS;
-    snprintf(text, sizeof text, "%u", pool_threads);
+    snprintf(text, sizeof text, "%u", pool_threads + DISK_THREADS);
     setenv("UV_THREADPOOL_SIZE", text, 1);
     uv_work_t *work = malloc(sizeof *work);
     must(work && uv_queue_work(loop, work, nothing, warm) == 0);

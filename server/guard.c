@@ -254,6 +254,6 @@ struct guard_verdict guard_check(struct MHD_Connection *connection, const char *
     if (!size || method + size->header_size != w.end + 4)
         return refuse(400, "malformed-request", "the head does not end in an empty line: bare LF, NUL, or an empty name");
     if (size->header_size > GUARD_HEAD_LIMIT)
-        return refuse(431, "headers-too-large", "a request head has at most 16 KiB");
+        return refuse(431, "headers-too-large", "a request head has at most 8 KiB; long lists go into the body of a POST");
     return counts(&w, version);
 }

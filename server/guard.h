@@ -14,7 +14,7 @@
 #define GUARD_MAX_HEADERS 100
 
 /* A longer one is refused with 431. */
-#define GUARD_HEAD_LIMIT (16 << 10)
+#define GUARD_HEAD_LIMIT (8 << 10)
 
 struct guard_head {
     struct api_header header[GUARD_MAX_HEADERS];

@@ -6,6 +6,7 @@
  */
 #include "http.h"
 #include "must.h"
+#include "upload.h"
 
 #include <string.h>
 #include <strings.h>
@@ -92,6 +93,29 @@ static bool refuse(struct conn *c, int status, const char *name, const char *det
     return take(c, api_problem(&request, status, name, detail)) && serve(c, NULL);
 }
 
+/* What only the holder of a token may do: the plan of a refusal, or NULL. */
+static struct api_plan *forbid(struct conn *c, const struct api_request *request)
+{
+    enum api_scope scope = api_scope(request->method, request->target);
+    struct tokens_box *tokens = c->worker->shared->tokens;
+    if (scope == API_SCOPE_NONE)
+        return NULL;
+    if (!tokens)
+        return api_problem(request, 403, scope == API_SCOPE_WRITE ? "read-only" : "forbidden",
+                           "this server knows no tokens: it was started without --auth-token-file");
+    switch (tokens_box_check(tokens, request, scope)) {
+    case TOKENS_NONE:
+        return api_problem(request, 401, "unauthorized", "this needs one header Authorization: Bearer TOKEN");
+    case TOKENS_UNKNOWN:
+        return api_problem(request, 401, "unauthorized", "this server does not know the token");
+    case TOKENS_LACKING:
+        return api_problem(request, 403, "forbidden",
+                           scope == API_SCOPE_WRITE ? "the token has no scope write" : "the token has no scope admin");
+    default:
+        return NULL;
+    }
+}
+
 /* Health and metrics alone are served here. */
 static bool is_health(const struct api_plan *plan)
 {
@@ -140,7 +164,11 @@ static enum MHD_Result begin(struct conn *c, const char *method, const char *ver
     c->declared = h->content_length;
     c->close_after = true;
     struct api_request request = request_of(c);
-    struct api_plan *refusal = api_refuse_body(&request, c->declared);
+    struct api_plan *refusal = forbid(c, &request);
+    if (!refusal)
+        refusal = api_refuse_body(&request, c->declared);
+    if (!refusal && !strcmp(c->method, "PUT") && c->verdict == ADMIT_WELCOME && !c->port->health_only)
+        refusal = upload_begin(c, &request);
     if (refusal && (!take(c, refusal) || c->declared > READ_ANYWAY))
         return result(c->order && serve(c, NULL));
     conn_enter(c, CONN_BODY);
@@ -186,22 +214,12 @@ static bool memo_key(struct conn *c, struct memo_key *key)
     return true;
 }
 
-/* Learned tables of a server that keeps none. */
-static struct api_plan *without_store(const struct api_request *request, struct api_plan *plan)
-{
-    struct api_learned_facts facts = {.outcome = API_LEARNED_ABSENT};
-    if (plan->learned->act == API_LEARNED_LIST)
-        facts.outcome = API_LEARNED_FOUND;
-    if (plan->learned->act == API_LEARNED_PUT || plan->learned->act == API_LEARNED_DELETE)
-        facts.outcome = API_LEARNED_NO_STORE;
-    api_plan_free(&plan);
-    return api_learned_plan(request, &facts);
-}
-
 /* The request is whole: its first answer. */
 static enum MHD_Result answer(struct conn *c)
 {
     struct memo_key key;
+    if (c->upload)
+        return result(upload_answer(c));
     bool sent, memo = memo_key(c, &key);
     if (c->verdict != ADMIT_WELCOME)
         return result(answer_unwelcome(c));
@@ -209,10 +227,8 @@ static enum MHD_Result answer(struct conn *c)
         return result(sent);
     if (!c->order) {
         struct api_request request = request_of(c);
-        struct api_plan *plan = api_plan(&request);
-        if (plan && plan->source == API_LEARNED)
-            plan = without_store(&request, plan);
-        if (!take(c, plan))
+        struct api_plan *refusal = forbid(c, &request);
+        if (!take(c, refusal ? refusal : api_plan(&request)))
             return MHD_NO;
         if (c->port->health_only && !is_health(c->order->plan))
             return result(refuse(c, 404, "not-found", "only health and metrics are served here"));
@@ -230,6 +246,8 @@ enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const cha
         return MHD_NO;
     if (!c->calls)
         return begin(c, method, version);
+    if (*upload_size && c->upload)
+        return result(upload_take(c, upload, upload_size));
     if (*upload_size) {
         size_t n = *upload_size;
         *upload_size = 0;
@@ -237,9 +255,9 @@ enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const cha
         return result(c->order != NULL || gather(c, upload, n));
     }
     if (c->calls > 1)
-        return result(serve(c, NULL));
+        return result(c->upload ? upload_answer(c) : serve(c, NULL));
     /* The library calls once more than the body is long where it sent 100 Continue. */
-    if (c->body_size < c->declared && !c->order)
+    if (c->body_size < c->declared && (!c->order || c->upload))
         return MHD_YES;
     c->calls = 2;
     if (c->declared)

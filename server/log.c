@@ -76,29 +76,38 @@ static char *put_number(char *p, uint64_t n)
     return put(p, digits + i, sizeof digits - i);
 }
 
-/* Bytes that may stand for themselves in both forms. */
-static bool plain(unsigned char c)
+/* Bytes that stand for themselves in both forms. */
+static const bool plain[256] = {[0x21] = true, [0x23 ... 0x5b] = true, [0x5d ... 0x7e] = true};
+
+static char *put_escape(char *p, unsigned char c)
 {
-    return c > 0x20 && c < 0x7f && c != '"' && c != '\\';
+    static const char hex[] = "0123456789abcdef";
+    if (c == '"' || c == '\\') {
+        *p++ = '\\';
+        *p++ = (char)c;
+        return p;
+    }
+    if (c == ' ' && as_json) {
+        *p++ = ' ';
+        return p;
+    }
+    p = as_json ? put(p, "\\u00", 4) : put(p, "\\x", 2);
+    *p++ = hex[c >> 4];
+    *p++ = hex[c & 15];
+    return p;
 }
 
 static char *put_escaped(char *p, const char *text, size_t n)
 {
-    static const char hex[] = "0123456789abcdef";
     if (n > LOG_TEXT_LIMIT)
         n = LOG_TEXT_LIMIT;
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (plain(c) || (c == ' ' && as_json)) {
-            *p++ = (char)c;
-        } else if (c == '"' || c == '\\') {
-            *p++ = '\\';
-            *p++ = (char)c;
-        } else {
-            p = as_json ? put(p, "\\u00", 4) : put(p, "\\x", 2);
-            *p++ = hex[c >> 4];
-            *p++ = hex[c & 15];
-        }
+    for (const char *end = text + n; text < end;) {
+        const char *run = text;
+        while (text < end && plain[(unsigned char)*text])
+            text++;
+        p = put(p, run, (size_t)(text - run));
+        if (text < end)
+            p = put_escape(p, (unsigned char)*text++);
     }
     return p;
 }

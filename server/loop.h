@@ -15,7 +15,7 @@ struct loop {
     struct port port[LOOP_MAX_PORTS];
     unsigned ports;
     uv_async_t nudge;
-    uv_timer_t tick;
+    uv_timer_t tick, flush;
     uv_prepare_t before_sleep;
     int phase;       /* what of shared->phase has been acted on */
     bool opened, ended;

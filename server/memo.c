@@ -28,7 +28,7 @@ struct place {
     struct payload *payload;
     struct metrics_series *series;
     uint64_t used;
-    char last_id[129];
+    struct deliver_stamp stamp;
 };
 
 struct memo {
@@ -137,7 +137,7 @@ bool memo_answer(struct memo *m, struct conn *c, struct memo_key *k, bool *sent)
         c->series = p->series;
         if (p->payload)
             metrics_count(c->worker->metrics, METRIC_MEMO, 1);
-        *sent = deliver_again(c, &p->answer, p->last_id);
+        *sent = deliver_again(c, &p->answer, &p->stamp);
         return true;
     }
     return false;

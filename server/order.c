@@ -33,5 +33,6 @@ void order_drop(struct order **address)
     if (!o || atomic_fetch_sub_explicit(&o->owners, 1, memory_order_acq_rel) != 1)
         return;
     api_plan_free(&o->plan);
+    store_blob_drop(&o->blob);
     free(o);
 }

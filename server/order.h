@@ -7,12 +7,14 @@
 #define SERVER_ORDER_H
 
 #include "extent.h"
+#include "store_blob.h"
 
 #include <stdatomic.h>
 
 struct order {
     struct api_plan *plan;
     struct extent extent; /* of plan->table, where there is one */
+    struct store_blob *blob; /* whose rows it is, of a stored table; NULL: its rows are computed */
     uint64_t measured;    /* length of a body that had to be written to know it; API_UNKNOWN at first */
     atomic_uint owners;
 };

@@ -55,6 +55,17 @@ struct payload *payload_create(size_t size, uint64_t goal)
     return p;
 }
 
+struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void (*release)(void *), void *closure)
+{
+    struct payload *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    *p = (struct payload){.at = (unsigned char *)(uintptr_t)at, .size = size, .goal = goal, .release = release,
+                          .closure = closure, .owners = 1, .progress = goal};
+    must(pthread_mutex_init(&p->lock, NULL) == 0);
+    return p;
+}
+
 void payload_hold(struct payload *p)
 {
     atomic_fetch_add_explicit(&p->owners, 1, memory_order_relaxed);
@@ -67,9 +78,12 @@ void payload_drop(struct payload **address)
     if (!p || atomic_fetch_sub_explicit(&p->owners, 1, memory_order_acq_rel) != 1)
         return;
     must(!p->waits);
-    metrics_move(METRIC_PAYLOAD_BYTES, -(int64_t)p->size);
     pthread_mutex_destroy(&p->lock);
-    if (p->mapped)
+    if (!p->release)
+        metrics_move(METRIC_PAYLOAD_BYTES, -(int64_t)p->size);
+    if (p->release)
+        p->release(p->closure);
+    else if (p->mapped)
         munmap(p->at, p->mapped);
     else
         free(p->at);

@@ -27,6 +27,8 @@ struct payload {
     unsigned char *at;
     size_t size;
     size_t mapped;     /* bytes of address space, 0 where it came from malloc */
+    void (*release)(void *closure); /* of bytes that are borrowed; NULL: its own */
+    void *closure;
     uint64_t goal;     /* progress of the whole */
     atomic_uint owners;
     atomic_int readers; /* those who want it built; the cache and the builder do not count */
@@ -39,6 +41,9 @@ struct payload {
 
 /* Room for `size` bytes whose making ends at `goal`. One owner. NULL without memory. */
 struct payload *payload_create(size_t size, uint64_t goal);
+
+/* Whole already: bytes of somebody else's, who hears by `release` when the last owner has gone. */
+struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void (*release)(void *), void *closure);
 void payload_hold(struct payload *);
 void payload_drop(struct payload **);
 

@@ -5,6 +5,7 @@
  * for the whole); or it cannot be kept, and is made as the client takes it.
  */
 #include "serve.h"
+#include "learned.h"
 #include "must.h"
 
 #include <string.h>
@@ -213,6 +214,30 @@ static bool send_awaited(struct conn *c)
     return good;
 }
 
+static void let_go(void *closure)
+{
+    struct store_blob *blob = closure;
+    store_blob_drop(&blob);
+}
+
+/* Rows of a stored table: as they stand in its file where they can, or converted as they are sent. */
+static bool send_learned(struct conn *c)
+{
+    const struct api_table *t = c->order->plan->table;
+    struct store_blob *blob = c->order->blob;
+    bool text = api_format_is_text(t->format);
+    const unsigned char *rows = store_blob_rows(blob, t, text ? pe_dtype_size(t->tensors[0].dtype) : 1);
+    if (!rows)
+        return send_stream(c, NULL, NULL, CACHE_NONE);
+    struct payload *payload = payload_borrow(rows, (size_t)t->tensors[0].bytes, c->order->extent.goal, let_go, blob);
+    if (!payload)
+        return unavailable(c);
+    store_blob_hold(blob);
+    bool good = send_payload(c, payload, CACHE_HIT, NULL);
+    payload_drop(&payload);
+    return good;
+}
+
 static bool send_text(struct conn *c, int status, const char *text)
 {
     char *copy = strdup(text);
@@ -285,8 +310,17 @@ bool serve(struct conn *c, const struct memo_key *key)
     const struct api_plan *plan = c->order->plan;
     if (c->phase != CONN_WORK)
         conn_enter(c, CONN_WORK);
+    if (plan->source == API_LEARNED) {
+        enum learned_state state = learned_look(c);
+        if (state != LEARNED_READY)
+            return state == LEARNED_WAIT || unavailable(c);
+        plan = c->order->plan;
+        key = NULL;
+    }
     if (c->awaited)
         return send_awaited(c);
+    if (c->order->blob && plan->source == API_TABLE && !plan->head_only)
+        return send_learned(c);
     if (plan->source == API_PAGE)
         return send_page(c);
     if (plan->source == API_TABLE && !plan->head_only)

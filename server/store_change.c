@@ -173,7 +173,11 @@ enum api_learned_outcome store_put(struct store_draft *d, const struct api_learn
     double largest;
     *out = NULL;
     *fault = NULL;
-    int status = d->failed ? d->failed : d->fd < 0 ? -EBADMSG : look_at(d, wish->form, &file, &largest, fault);
+    int status = d->failed;
+    if (!status && d->fd < 0)
+        *fault = "it is empty";
+    if (!status)
+        status = *fault ? -EBADMSG : look_at(d, wish->form, &file, &largest, fault);
     if (!status)
         status = store_files_sync(d->fd);
     if (!status)

@@ -53,6 +53,10 @@ static bool have_room(void **at, size_t *have, size_t size)
 static bool make_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows, void *out)
 {
     void *outs[PE_MAX_TENSORS] = {NULL};
+    if (s->order->blob) {
+        store_blob_fill(s->order->blob, s->order->plan->table, first, rows, out);
+        return true;
+    }
     outs[t] = out;
     return pe_fill(s->plan->plan, first, rows, outs) == PE_OK;
 }

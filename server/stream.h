@@ -31,8 +31,8 @@ struct stream {
 enum { STREAM_WAIT = 0, STREAM_END = -1, STREAM_BROKEN = -2 };
 
 /* The part of the table that its plan says (first, count). Becomes an owner of the order, and takes over the
- * caller's reading of `payload` or owning of `plan`, one of which is NULL. NULL without memory, with
- * nothing taken over. */
+ * caller's reading of `payload` or owning of `plan`, one of which is NULL; both are for rows of a stored table
+ * that are converted. NULL without memory, with nothing taken over. */
 struct stream *stream_open(struct order *, struct payload *, struct shared_plan *);
 void stream_close(struct stream **);
 

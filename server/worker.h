@@ -13,6 +13,8 @@
 #include "mail.h"
 #include "metrics.h"
 #include "plans.h"
+#include "store.h"
+#include "tokens.h"
 
 enum shared_phase {
     SHARED_SERVING,
@@ -28,6 +30,8 @@ struct shared {
     struct cache *cache;
     struct plans *plans;
     struct admit *admit;
+    struct store *store;       /* NULL: no --state-dir */
+    struct tokens_box *tokens; /* NULL: no --auth-token-file */
     atomic_int phase;
 };
 

@@ -157,8 +157,8 @@ static int leading_zeros(const uint64_t v[PE__LIMBS])
     return zeros;
 }
 
-/* sum = c - sum * t, all three fractions, in the lowest n limbs; returns the borrow from the next. Only
- * these of the sum and the highest n of t count, for the limbs of the sum above are zeros. */
+/* sum = c - sum * t, all three fractions, in the lowest n limbs; returns the borrow from the next.
+ * Only these of the sum and the highest n of t count, for the limbs of the sum above are zeros. */
 static inline __attribute__((always_inline)) uint64_t step(uint64_t *sum, const uint64_t *c,
                                                            const uint64_t *t, const unsigned n)
 {

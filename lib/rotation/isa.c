@@ -12,10 +12,20 @@
 #include <string.h>
 
 #ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+#ifdef __x86_64__
+/* The half-precision conversions have no word of their own in every compiler's run-time library. */
+static bool runs_f16c(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
 static bool runs_avx2(void)
 {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("f16c");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && runs_f16c();
 }
 
 static bool runs_avx512(void)

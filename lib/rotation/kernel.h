@@ -17,35 +17,33 @@
 #define PE__BLOCK (2 * PE__REACH)
 
 /* Complex numbers c + i s over an array of pairs, each part as the unevaluated sum of two doubles,
- * the first being their rounded sum: c at at[i] and at[part + i], s at at[2 part + i] and at[3 part
- * + i]. */
+ * the first being their rounded sum: c is at[i] + at[part + i], s is at[2 part + i] + at[3 part +
+ * i]. */
 struct pe__turns {
     double *at;
     size_t part;
 };
 
-/* Rows `lo` <= j < `hi` of a block: for each pair the real and the imaginary part of anchor *
- * row[j], where row[-j] is the conjugate of row[j].
- *
- * row: entry j of the row table starts at row + j * row_step. For F64 an entry has four parts of
- * row_part doubles: c in 27 bits and its rest, s likewise. For the other dtypes it has two, c and
- * s. conjugate: the anchor's s is negated first. error: bounds for c and s of the group's pairs
- * (see E in kernel.c); infinity gives every value up. cos, sin: row lo, or NULL; further rows are
- * `stride` bytes apart, which may be negative. */
+/* Rows lo <= j < hi of a block: for each pair the real and the imaginary part of anchor * row[j],
+ * where row[-j] is the conjugate of row[j]. */
 struct pe__block {
     enum pe_dtype dtype;
-    bool conjugate;
-    int lo, hi;
-    size_t pairs;
+    bool conjugate; /* negate the anchor's s first */
+    int lo, hi;     /* within -16 .. 17 */
+    size_t pairs;   /* at most PE__GROUP */
+
+    /* Entry j, 0 .. 16, starts at row + j * row_step and has parts of row_part doubles: for F64
+     * four, c in 27 bits and its rest, s likewise; for the other dtypes two, c and s. */
     const double *row;
     size_t row_step, row_part;
+
     struct pe__turns anchor;
-    const double *error[2];
-    unsigned char *cos, *sin;
-    ptrdiff_t stride;
+    const double *error[2];   /* bounds for c and for s, see E in kernel.c; infinity: uncertain */
+    unsigned char *cos, *sin; /* row lo, or NULL */
+    ptrdiff_t stride;         /* bytes from row to row, of either sign */
 };
 
-/* A value that is still to be written: offset + PE__REACH, 0 for cos and 1 for sin, pair of the
+/* A value that is still to be written: its offset j, its plane (0 cos, 1 sin), its pair in the
  * group. */
 #define PE__PENDING(offset, plane, pair) \
     ((uint16_t)((unsigned)((offset) + PE__REACH) << 7 | (unsigned)(plane) << 6 | (unsigned)(pair)))

@@ -14,19 +14,20 @@
 struct pe__kernel;
 struct pe__rotor;
 
-/* w: `pairs` frequencies in radians per position, finite, of either sign or zero, below 2^2200. The
- * value of each MPFR number is taken as exact; it has to be the frequency that is meant with an
- * error below 2^-320 relative and, for w > 1, below 2^-373 absolute. amplitude: multiplies both
- * functions; positive. dtype: F64, F32, F16, BF16 or BF16_AS_F32. inverse: the rows of -p instead:
- * sines negated, zeros +0. span, first: hints alone. All positions that will be asked for often lie
- * in first .. first + span - 1 (span 0: nothing is known). Tables grow with the logarithm of the
- * span. Other positions cost about a microsecond for each pair and call more. */
+/* What a rotor is made of. All is borrowed for the call that makes it.
+ *
+ * The value of each frequency is taken as exact. It has to be the one that is meant with an error
+ * below 2^-320 relative and, for w > 1, below 2^-373 absolute.
+ *
+ * `span` and `first` are hints alone: positions that will be asked for often lie in first .. first
+ * + span - 1 (span 0: nothing is known). Tables grow with the logarithm of the span. A call for
+ * other positions costs up to a microsecond for each pair more. */
 struct pe__rotor_spec {
-    const mpfr_t *w;
-    size_t pairs;
-    mpfr_srcptr amplitude;
-    enum pe_dtype dtype;
-    bool inverse;
+    const mpfr_t *w; /* [pairs], radians per position: finite, any sign or zero, below 2^2200 */
+    size_t pairs;    /* 0 is allowed: rows of nothing */
+    mpfr_srcptr amplitude; /* multiplies both functions; finite, above 0 */
+    enum pe_dtype dtype;   /* F64, F32, F16, BF16 or BF16_AS_F32 */
+    bool inverse;          /* the rows of -p instead: sines negated, zeros +0 */
     uint64_t span;
     int64_t first;
 };

@@ -98,7 +98,7 @@ static size_t body(const char *format, enum pe_dtype dtype, const void *data)
                                 .row_elements = WIDTH,
                                 .bytes = COUNT * pe_dtype_size(dtype)};
     const struct api_table table = {.format = api__format_find(format, strlen(format)),
-                                    .tensors = {t},
+                                    .tensors = &t,
                                     .tensor_count = 1,
                                     .tensor = -1,
                                     .kind = "sinusoidal",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_api_plan.c: plan.c, route.c, pages.c and problem.c: paths byte by byte, methods, bodies
- * before they are read, pages, problems from outside.
+ * test_api_plan.c: plan.c, route.c, pattern.c, pages.c and problem.c: paths byte by byte, methods,
+ * bodies before they are read, pages, problems from outside.
  */
 #include "test_api_kit.h"
 #include "call.h"
+#include "pattern.h"
 #include "problem.h"
-#include "route.h"
 
 static void paths(void **unused)
 {
@@ -256,6 +256,7 @@ static void pages(void **unused)
     assert_int_equal(plan->status, 304);
     assert_int_equal(plan->source, API_EMPTY);
     api_plan_free(&plan);
+    free(tag);
     plan = kit_send("GET", "/", KIT_HEADERS("Accept: image/png"), NULL, 0);
     json_decref(kit_problem(plan, 406));
     api_plan_free(&plan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_frequency.c: the frequencies of every rope_type, against values known to 17 digits and against the
- * formulas evaluated in another way.
+ * test_frequency.c: the frequencies of every rope_type, against values known to 17 digits and
+ * against the formulas evaluated in another way.
  */
 #include "kit/kit.h"
 #include "kit/spec.h"
@@ -44,10 +44,10 @@ static void check(const char *line, double amplitude, size_t count, const double
 }
 
 #define YARN "rope/frequencies?width=8&rope_type=yarn&original_max_position_embeddings=4096"
-#define CHECK(line, amplitude, ...)                                                                \
-    do {                                                                                           \
-        const double want[] = {__VA_ARGS__};                                                       \
-        check(line, amplitude, sizeof want / sizeof *want, want);                                  \
+#define CHECK(line, amplitude, ...)                               \
+    do {                                                          \
+        const double want[] = {__VA_ARGS__};                      \
+        check(line, amplitude, sizeof want / sizeof *want, want); \
     } while (0)
 
 static void test_yarn(void **state)
@@ -62,7 +62,8 @@ static void test_yarn(void **state)
     CHECK(YARN "&factor=40&mscale=0.707&mscale_all_dim=1", 0.9210423553163399, 1);
     /* the edges, 1.309 and 2.814, are rounded outwards to 1 and 3 */
     CHECK(YARN "&factor=4", 1.138629436111989, 1, 0.1, 0.00625, 0.00025);
-    CHECK(YARN "&factor=4&truncate=false", 1.138629436111989, 1, 0.1, 0.006556971521129435, 0.00025);
+    CHECK(YARN "&factor=4&truncate=false", 1.138629436111989, 1, 0.1, 0.006556971521129435,
+          0.00025);
 }
 
 /* The upper edge is clamped at width - 1, not at width/2 - 1. */
@@ -94,8 +95,8 @@ static void test_yarn_equal_edges(void **state)
     done(&f, &k);
 }
 
-#define LLAMA                                                                                      \
-    "rope/frequencies?base=500000&rope_type=llama3&low_freq_factor=1&high_freq_factor=4"           \
+#define LLAMA                                                                            \
+    "rope/frequencies?base=500000&rope_type=llama3&low_freq_factor=1&high_freq_factor=4" \
     "&original_max_position_embeddings=8192"
 
 static void test_llama3(void **state)
@@ -114,8 +115,8 @@ static void test_llama3(void **state)
     done(&f, &k);
 }
 
-#define LONGROPE                                                                                   \
-    "rope/frequencies?width=8&rope_type=longrope&short_factor=1,1,1,1&long_factor=1,2,4,8"         \
+#define LONGROPE                                                                           \
+    "rope/frequencies?width=8&rope_type=longrope&short_factor=1,1,1,1&long_factor=1,2,4,8" \
     "&original_max_position_embeddings=4096&max_position_embeddings=131072&sequence_length="
 
 /* The trained length itself is short; one more is long. */
@@ -127,8 +128,8 @@ static void test_longrope(void **state)
     CHECK(LONGROPE "1&attention_factor=0.5", 0.5, 1, 0.1, 0.01, 0.001);
 }
 
-#define DYNAMIC                                                                                    \
-    "rope/frequencies?width=4&base=10000&rope_type=dynamic&factor=2&max_position_embeddings=100"   \
+#define DYNAMIC                                                                                  \
+    "rope/frequencies?width=4&base=10000&rope_type=dynamic&factor=2&max_position_embeddings=100" \
     "&sequence_length="
 
 static void test_bases(void **state)
@@ -140,10 +141,10 @@ static void test_bases(void **state)
     CHECK(DYNAMIC "250", 1, 1, 0.0025);
     CHECK("rope/frequencies?width=4&base=10000&rope_type=ntk&factor=4", 1, 1, 0.0025);
     CHECK("rope/frequencies?width=4&rope_type=linear&factor=8", 1, 0.125, 0.00125);
-    CHECK("rope/frequencies?head_dim=8&rope_type=proportional&partial_rotary_factor=0.5", 1, 1, 0.1, 0,
-          0);
-    CHECK("rope/frequencies?head_dim=8&rope_type=proportional&partial_rotary_factor=0.7&factor=2", 1,
-          0.5, 0.05, 0, 0);
+    CHECK("rope/frequencies?head_dim=8&rope_type=proportional&partial_rotary_factor=0.5", 1, 1, 0.1,
+          0, 0);
+    CHECK("rope/frequencies?head_dim=8&rope_type=proportional&partial_rotary_factor=0.7&factor=2",
+          1, 0.5, 0.05, 0, 0);
 }
 
 static void test_ladders(void **state)
@@ -154,7 +155,8 @@ static void test_ladders(void **state)
     CHECK("sinusoidal/frequencies?width=2&ladder=closed", 1, 1);
     CHECK("sinusoidal/frequencies?width=4&ladder=closed", 1, 1, 0.0001);
     CHECK("sinusoidal/frequencies?width=5&odd=zero", 1, 1, 0.01);
-    CHECK("sinusoidal/frequencies?width=5&odd=sine", 1, 1, 0.025118864315095801, 6.3095734448019325e-4);
+    CHECK("sinusoidal/frequencies?width=5&odd=sine", 1, 1, 0.025118864315095801,
+          6.3095734448019325e-4);
     CHECK("grid/frequencies?width=16", 1, 1, 0.1, 0.01, 0.001);
     CHECK("axial_rope/frequencies?width=16", 1, 1, 0.1, 0.01, 0.001);
     CHECK("rope/frequencies?head_dim=16&partial_rotary_factor=0.5", 1, 1, 0.1, 0.01, 0.001);
@@ -206,10 +208,10 @@ static void test_precision(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_yarn),     cmocka_unit_test(test_yarn_clamp),
-        cmocka_unit_test(test_llama3),   cmocka_unit_test(test_yarn_equal_edges),
-        cmocka_unit_test(test_longrope), cmocka_unit_test(test_bases),
-        cmocka_unit_test(test_ladders),  cmocka_unit_test(test_products),
+        cmocka_unit_test(test_yarn),      cmocka_unit_test(test_yarn_clamp),
+        cmocka_unit_test(test_llama3),    cmocka_unit_test(test_yarn_equal_edges),
+        cmocka_unit_test(test_longrope),  cmocka_unit_test(test_bases),
+        cmocka_unit_test(test_ladders),   cmocka_unit_test(test_products),
         cmocka_unit_test(test_precision),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

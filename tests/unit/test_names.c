@@ -56,9 +56,15 @@ static void test_dtypes(void **state)
     static const struct {
         const char *word;
         int dtype;
-    } words[] = {{"f64", PE_DTYPE_F64},      {"float64", PE_DTYPE_F64}, {"f32", PE_DTYPE_F32},
-                 {"float32", PE_DTYPE_F32},  {"f16", PE_DTYPE_F16},     {"float16", PE_DTYPE_F16},
-                 {"bf16", PE_DTYPE_BF16},    {"i32", -1},               {"bool", -1},
+    } words[] = {{"f64", PE_DTYPE_F64},
+                 {"float64", PE_DTYPE_F64},
+                 {"f32", PE_DTYPE_F32},
+                 {"float32", PE_DTYPE_F32},
+                 {"f16", PE_DTYPE_F16},
+                 {"float16", PE_DTYPE_F16},
+                 {"bf16", PE_DTYPE_BF16},
+                 {"i32", -1},
+                 {"bool", -1},
                  {"bfloat16", PE_DTYPE_BF16}};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -90,7 +96,8 @@ static void test_choices_by_kind(void **state)
                                    PE_ROPE_TYPE_PROPORTIONAL));
 }
 
-/* A preset is a value of its parameter, what is required has none, and what is allowed can be said. */
+/* A preset is a value of its parameter, what is required has none, and what is allowed can be said.
+ */
 static void check_use(enum pe_kind k, enum pe_resource r, int rope_type, enum pe_param p)
 {
     const struct pe_use *use = pe_use(k, r, rope_type, p);
@@ -106,7 +113,8 @@ static void check_use(enum pe_kind k, enum pe_resource r, int rope_type, enum pe
     if (!use->preset || !*use->preset)
         return;
     if (info->type == PE_TYPE_CHOICE) {
-        assert_true(pe_choice_allowed(k, r, p, pe_choice_find(p, use->preset, strlen(use->preset))));
+        assert_true(
+            pe_choice_allowed(k, r, p, pe_choice_find(p, use->preset, strlen(use->preset))));
         assert_non_null(strstr(allowed, use->preset));
     } else if (info->type == PE_TYPE_BOOL) {
         assert_true(strcmp(use->preset, "true") == 0 || strcmp(use->preset, "false") == 0);
@@ -139,12 +147,13 @@ static void test_uses(void **state)
 static void test_allowed_fits(void **state)
 {
     char text[8];
-    size_t n = pe_param_allowed(PE_KIND_ROPE, PE_RESOURCE_TABLE, PE_PARAM_LAYOUT, text, sizeof text);
+    size_t n =
+        pe_param_allowed(PE_KIND_ROPE, PE_RESOURCE_TABLE, PE_PARAM_LAYOUT, text, sizeof text);
     (void)state;
     assert_true(n > sizeof text);
     assert_int_equal(strlen(text), sizeof text - 1);
-    assert_int_equal(
-        pe_param_allowed(PE_KIND_ROPE, PE_RESOURCE_TABLE, PE_PARAM_LAYOUT, NULL, 0), n);
+    assert_int_equal(pe_param_allowed(PE_KIND_ROPE, PE_RESOURCE_TABLE, PE_PARAM_LAYOUT, NULL, 0),
+                     n);
 }
 
 int main(void)

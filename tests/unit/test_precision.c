@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_precision.c: the exact values that errors are measured against, the measure, and what a study finds.
+ * test_precision.c: the exact values that errors are measured against, the measure, and what a
+ * study finds.
  */
 #include "kit/kit.h"
 #include "kit/spec.h"
@@ -76,7 +77,8 @@ static void test_tables_are_exact(void **state)
         "rope?width=16&length=40&rope_type=yarn&factor=4&original_max_position_embeddings=16",
         "rope?head_dim=16&length=9&rope_type=proportional&partial_rotary_factor=0.3&factor=2",
         "mrope?width=12&mrope_section=2,2,2&mrope_interleaved=true&positions=1,2,3,40,50,60,7,8,9",
-        "mrope?width=12&mrope_section=3,2,1&positions=1,2,3,40,50,60,7,8,9&layout=split&inverse=true",
+        "mrope?width=12&mrope_section=3,2,1&positions=1,2,3,40,50,60,7,8,9&layout=split&inverse="
+        "true",
         "axial_rope?width=12&height=3&columns=5&layout=interleaved",
         "axial_rope?width=12&positions=5,6,7,8",
         "xpos?width=12&offset=30&length=9&dtype=f64",
@@ -91,7 +93,8 @@ static void test_tables_are_exact(void **state)
         check_table(lines[i]);
 }
 
-/* cos 1 and sin 1 to 40 digits (OEIS A049470, A049469); the second pair of width 4 turns by 1/100. */
+/* cos 1 and sin 1 to 40 digits (OEIS A049470, A049469); the second pair of width 4 turns by 1/100.
+ */
 static void test_known_values(void **state)
 {
     (void)state;
@@ -130,11 +133,11 @@ static void test_ulps(void **state)
         enum pe_dtype dtype;
         double want;
     } cases[] = {
-        {0x1p-24, 1, PE_DTYPE_F32, 0.5},        {0x1p-24, 0.99, PE_DTYPE_F32, 1},
-        {0x1p-9, -1.5, PE_DTYPE_BF16, 0.25},    {0x1p-11, 1, PE_DTYPE_F16, 0.5},
-        {0x1p-53, 1, PE_DTYPE_F64, 0.5},        {0x1p-149, 0, PE_DTYPE_F32, 1},
-        {0x1p-24, 0x1p-20, PE_DTYPE_F16, 1},    {0x1p-1074, 0x1p-1060, PE_DTYPE_F64, 1},
-        {0, 0.3, PE_DTYPE_F32, 0},              {0x1p-133, 0x1p-130, PE_DTYPE_BF16, 1},
+        {0x1p-24, 1, PE_DTYPE_F32, 0.5},     {0x1p-24, 0.99, PE_DTYPE_F32, 1},
+        {0x1p-9, -1.5, PE_DTYPE_BF16, 0.25}, {0x1p-11, 1, PE_DTYPE_F16, 0.5},
+        {0x1p-53, 1, PE_DTYPE_F64, 0.5},     {0x1p-149, 0, PE_DTYPE_F32, 1},
+        {0x1p-24, 0x1p-20, PE_DTYPE_F16, 1}, {0x1p-1074, 0x1p-1060, PE_DTYPE_F64, 1},
+        {0, 0.3, PE_DTYPE_F32, 0},           {0x1p-133, 0x1p-130, PE_DTYPE_BF16, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_true(pe__ulps(cases[i].error, cases[i].exact, cases[i].dtype) == cases[i].want);
@@ -223,7 +226,8 @@ static void test_exact_is_half_an_ulp(void **state)
     assert_true(p[0].examined < 2000);
 }
 
-/* The greatest |cos - exact| that was measured on torch, to the digits that one of its ulps leaves alone. */
+/* The greatest |cos - exact| that was measured on torch, to the digits that one of its ulps leaves
+ * alone. */
 static void test_float32_pipeline(void **state)
 {
     (void)state;
@@ -279,11 +283,16 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables_are_exact),     cmocka_unit_test(test_known_values),
-        cmocka_unit_test(test_ulps),                 cmocka_unit_test(test_examined_rows),
-        cmocka_unit_test(test_values),               cmocka_unit_test(test_row_positions),
-        cmocka_unit_test(test_exact_is_half_an_ulp), cmocka_unit_test(test_float32_pipeline),
-        cmocka_unit_test(test_place),                cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_tables_are_exact),
+        cmocka_unit_test(test_known_values),
+        cmocka_unit_test(test_ulps),
+        cmocka_unit_test(test_examined_rows),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_row_positions),
+        cmocka_unit_test(test_exact_is_half_an_ulp),
+        cmocka_unit_test(test_float32_pipeline),
+        cmocka_unit_test(test_place),
+        cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

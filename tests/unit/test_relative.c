@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_relative.c: buckets of t5 and deberta against their definition in integers, slopes and biases of
- * alibi against products in MPFR.
+ * test_relative.c: buckets of t5 and deberta against their definition in integers, slopes and
+ * biases of alibi against products in MPFR.
  */
 #include "kit/kit.h"
 #include "kit/spec.h"
@@ -59,13 +59,14 @@ static void check_boundaries(const struct pe__logarithmic *l, size_t count)
 static void test_boundaries(void **state)
 {
     static const int64_t ladders[][3] = {
-        {8, 128, 8},   {16, 128, 16}, {16, 64, 16},  {1, 2, 1},     {1, 1024, 10}, {1, 1024, 15},
-        {27, 64, 9},   {128, 511, 127}, {5, 405, 4}, {3, 768, 12},  {2, 162, 8},   {7, 8, 30},
-        {100, 101, 7}, {12, 300, 6},  {1, 59049, 5}, {1, 59049, 20}};
+        {8, 128, 8},   {16, 128, 16},   {16, 64, 16},  {1, 2, 1},     {1, 1024, 10}, {1, 1024, 15},
+        {27, 64, 9},   {128, 511, 127}, {5, 405, 4},   {3, 768, 12},  {2, 162, 8},   {7, 8, 30},
+        {100, 101, 7}, {12, 300, 6},    {1, 59049, 5}, {1, 59049, 20}};
     (void)state;
     for (size_t i = 0; i < sizeof ladders / sizeof *ladders; i++)
         for (int strict = 0; strict < 2; strict++) {
-            struct pe__logarithmic l = {ladders[i][0], ladders[i][1], ladders[i][2], strict, 1 << 20};
+            struct pe__logarithmic l = {ladders[i][0], ladders[i][1], ladders[i][2], strict,
+                                        1 << 20};
             check_boundaries(&l, 60);
         }
     /* the next to integers that are no powers */
@@ -121,7 +122,8 @@ static void check_buckets(const char *line)
     assert_true(whole && part);
     assert_int_equal(pe_fill(plan, 0, t[0].rows, (void *[]){whole}), PE_OK);
     for (uint64_t e = 0; e < t[0].rows; e++) {
-        int64_t query = k.spec.offset + (int64_t)(e / t[0].shape[1]), key = (int64_t)(e % t[0].shape[1]);
+        int64_t query = k.spec.offset + (int64_t)(e / t[0].shape[1]),
+                key = (int64_t)(e % t[0].shape[1]);
         int32_t want = k.spec.kind == PE_KIND_T5 ? t5_bucket(&k.spec, key - query)
                                                  : deberta_bucket(&k.spec, query - key);
         if (whole[e] != want)

@@ -450,6 +450,15 @@ static void test_what_is_refused(void **state)
     pe__rotor_destroy(&r);
     pe__rotor_destroy(&r);
 
+    struct pe__rotor_spec none = good;
+    none.pairs = 0;
+    unsigned char untouched = 0x5a;
+    assert_int_equal(pe__rotor_create(&none, &r), PE_OK);
+    pe__rotor_rows(r, -5, 100, &untouched, &untouched, 0);
+    pe__rotor_phases(r, -5, 100, &untouched, 0);
+    assert_int_equal(untouched, 0x5a);
+    pe__rotor_destroy(&r);
+
     struct pe__rotor_spec bad = good;
     bad.dtype = PE_DTYPE_I32;
     assert_int_equal(pe__rotor_create(&bad, &r), PE_INVALID);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_staged.c: arithmetic=float32 gives what model code computed, to the ulps that its own kernels are
- * allowed, and what another implementation of correctly rounded steps computed, to the bit.
+ * test_staged.c: arithmetic=float32 gives what model code computed, to the ulps that its own
+ * kernels are allowed, and what another implementation of correctly rounded steps computed, to the
+ * bit.
  */
 #include "kit/kit.h"
 #include "kit/spec.h"
@@ -178,8 +179,8 @@ static void test_positions_collide(void **state)
     drop(&t);
 }
 
-/* cos 49043 = -0.91992185331..., a float32 on the boundary between two bf16: a cast from float32 is a second
- * rounding, which the exact arithmetic does not have. */
+/* cos 49043 = -0.91992185331..., a float32 on the boundary between two bf16: a cast from float32 is
+ * a second rounding, which the exact arithmetic does not have. */
 static void test_second_rounding(void **state)
 {
     (void)state;
@@ -198,10 +199,12 @@ static void test_rows_stand_alone(void **state)
     (void)state;
     struct table all, one;
     char line[200];
-    make(&all, "sinusoidal?width=70&offset=4090&length=40&arithmetic=float32&dtype=bf16&layout=split");
+    make(&all,
+         "sinusoidal?width=70&offset=4090&length=40&arithmetic=float32&dtype=bf16&layout=split");
     for (uint64_t row = 0; row < 40; row++) {
         snprintf(line, sizeof line,
-                 "sinusoidal?width=70&positions=%d&arithmetic=float32&dtype=bf16&layout=split", 4090 + (int)row);
+                 "sinusoidal?width=70&positions=%d&arithmetic=float32&dtype=bf16&layout=split",
+                 4090 + (int)row);
         make(&one, line);
         for (uint64_t e = 0; e < 70; e++)
             assert_int_equal(element(&one, 0, 0, e), element(&all, 0, row, e));
@@ -222,7 +225,8 @@ static void test_refusals(void **state)
         {"rope?width=8&length=1&arithmetic=float32&rope_type=linear&factor=1e-12", PE_PARAM_FACTOR},
         {"rope?width=8&length=1&arithmetic=float32&rope_type=linear&factor=1e39", PE_PARAM_FACTOR},
         {"sinusoidal?width=8&length=1&arithmetic=float32&scale=-1e30", PE_PARAM_SCALE},
-        {"rope?width=4&length=1&arithmetic=float32&rope_type=longrope&short_factor=1,1&long_factor=1,1e-30&factor=2"
+        {"rope?width=4&length=1&arithmetic=float32&rope_type=longrope&short_factor=1,1&long_factor="
+         "1,1e-30&factor=2"
          "&original_max_position_embeddings=8",
          PE_PARAM_LONG_FACTOR},
     };
