@@ -103,6 +103,10 @@ static bool read_side(struct api__call *call, const struct api__param *p, struct
         call->issue.value_is_json = false;
         return false;
     }
+    if (side->table->spec.width > API__STUDIED_WIDTH)
+        return api__bad_value(call, API__TOO_LARGE, p,
+                              "%s is too wide: widths up to %d can be compared", side->name,
+                              API__STUDIED_WIDTH);
     for (unsigned t = 0; t < side->table->tensor_count; t++)
         if (api__sent(side->table, t)) {
             uint64_t size = pe_dtype_size(side->table->tensors[t].dtype);

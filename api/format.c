@@ -34,11 +34,6 @@ bool api_format_is_text(const struct api_format *format)
     return format->writing != NULL;
 }
 
-bool api__sent(const struct api_table *table, unsigned t)
-{
-    return table->tensor < 0 || (unsigned)table->tensor == t;
-}
-
 void api__format_lay_out(struct api_table *table, struct api__arena *arena)
 {
     const struct api_format *format = table->format;

@@ -54,7 +54,10 @@ extern const struct api_format *const api__formats[];
 const struct api_format *api__format_find(const char *name, size_t len);
 
 /* Whether tensor t is in the body. */
-bool api__sent(const struct api_table *, unsigned t);
+static inline bool api__sent(const struct api_table *table, unsigned t)
+{
+    return table->tensor < 0 || (unsigned)table->tensor == t;
+}
 
 /* Fills prefix, payload_first, payload_length, length, first and count (the whole) of a table whose
  * format, tensors, tensor_count, tensor and stacked are set, and what its format looks at. Sums may

@@ -138,5 +138,8 @@ bool api__precision(struct api__call *call)
         return false;
     if (choice.format != &api__format_json)
         return api__refuse(call, API__NOT_ACCEPTABLE, "precision is served as JSON only");
+    if (spec->width > API__STUDIED_WIDTH)
+        return api__blame(call, API__TOO_LARGE, api__bytes("width"),
+                          "precision is found out for widths up to %d", API__STUDIED_WIDTH);
     return study(call, spec);
 }

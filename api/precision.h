@@ -11,6 +11,10 @@
 /* captures: kind. */
 bool api__precision(struct api__call *);
 
+/* A plan holds something for each column and takes time to make, which is spent while the client is
+ * waited for: wider tables are neither studied nor compared. */
+#define API__STUDIED_WIDTH 8192
+
 /* An element of a tensor, and where it stands. */
 struct api__place {
     const struct pe_spec *spec;

@@ -13,6 +13,9 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+/* The largest configs list a name for each of some ten thousand classes. */
+#define MOST_BYTES ((size_t)4 << 20)
+
 static const struct api__where anywhere;
 
 /* ---------------------------------------------------------------- schemes */
@@ -287,6 +290,9 @@ bool api__resolve(struct api__call *call)
     const struct api__param *wanted = api__find_param(&params, "redirect");
     if (wanted && !wanted->value.len)
         return api__bad_value(call, API__BAD_VALUE, wanted, "redirect must be the name of a group");
+    if (call->request->body.len > MOST_BYTES)
+        return api__refuse(call, API__TOO_LARGE, "a config may have %zu bytes (4 MiB) at most",
+                           MOST_BYTES);
     if (!api__config_read(call, &config))
         return false;
     refuse_lost_block(&config);

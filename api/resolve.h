@@ -16,7 +16,7 @@
  * group. Issues: malformed-body; bad-value, out-of-range, missing-parameter, unknown-parameter (a
  * misspelt key in place of one that is needed) and conflict for what the config says, naming the
  * key, with the reports so far as `warnings`; not-found for a group that is not there, or has no
- * table. */
+ * table; too-large for a body beyond 4 MiB, or more than 2048 keys in what is read of it. */
 bool api__resolve(struct api__call *);
 
 #endif

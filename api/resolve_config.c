@@ -11,6 +11,20 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
+/* No config has as many keys about its layers; each is compared with every spelling. */
+#define MOST_KEYS 2048
+
+static bool read_part(struct api__config *config, struct api_bytes object, bool whole,
+                      struct api__members *out)
+{
+    if (!api__read_members(config->call, object, whole, out))
+        return false;
+    config->keys += out->count;
+    return config->keys <= MOST_KEYS ||
+           api__refuse(config->call, API__TOO_LARGE,
+                       "a config may have %d keys at most in the objects that are read", MOST_KEYS);
+}
+
 static const char *text_of(struct api__config *config, const struct api__members *members,
                            const char *name)
 {
@@ -92,7 +106,7 @@ static bool read_block(struct api__config *config, struct site site,
     enum api__place place = site.place == API__AT_ROOT ? API__IN_ROOT_BLOCK : API__IN_BLOCK;
     struct api__members members, entry;
     bool nested = false;
-    if (!api__read_members(config->call, block->value, false, &members))
+    if (!read_part(config, block->value, false, &members))
         return false;
     for (size_t i = 0; i < members.count; i++)
         nested |= api__kind_of(members.at[i].value) == '{';
@@ -109,7 +123,7 @@ static bool read_block(struct api__config *config, struct site site,
         add_scope(config, (struct api__scope){.name = name, .path = path, .none = none});
         if (none)
             continue;
-        if (!api__read_members(config->call, m->value, false, &entry))
+        if (!read_part(config, m->value, false, &entry))
             return false;
         struct site inside = {api__format_text(arena, "%s.", path), API__IN_ENTRY, name};
         for (size_t k = 0; k < entry.count; k++)
@@ -159,7 +173,7 @@ static bool read_hf(struct api__config *config, struct site site,
             if (!read_block(config, site, m))
                 return false;
         } else if (api__equal(m->name, "attn_config") && api__kind_of(m->value) == '{') {
-            if (!api__read_members(config->call, m->value, false, &inner))
+            if (!read_part(config, m->value, false, &inner))
                 return false;
             struct site inside = {api__format_text(arena, "%sattn_config.", site.prefix),
                                   site.place, NULL};
@@ -250,7 +264,7 @@ static bool read_nested(struct api__config *config, const struct api__members *r
     config->outer = config->family = text_of(config, root, "model_type");
     if (!part || api__kind_of(part->value) != '{')
         return read_hf(config, (struct site){"", API__AT_TOP, NULL}, root);
-    if (!api__read_members(config->call, part->value, false, &text))
+    if (!read_part(config, part->value, false, &text))
         return false;
     if (*text_of(config, &text, "model_type"))
         config->family = text_of(config, &text, "model_type");
@@ -269,7 +283,7 @@ bool api__config_read(struct api__call *call, struct api__config *config)
 {
     struct api__members root;
     *config = (struct api__config){.call = call, .dialect = API__HF, .family = "", .outer = ""};
-    if (!api__read_members(call, call->request->body, true, &root))
+    if (!read_part(config, call->request->body, true, &root))
         return false;
     for (size_t i = 0; i < root.count; i++)
         if (!api__check_inside(call, root.at[i].value))

@@ -43,6 +43,7 @@ struct api__config {
     size_t count, room;
     struct api__scope *scopes;
     size_t scope_count, scope_room;
+    size_t keys; /* in all objects that were read */
     struct api__notes notes;
     bool refused; /* call->issue says why; set once */
 };

@@ -4,6 +4,7 @@
  */
 #include "resolve_members.h"
 #include "json.h"
+#include "must.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,35 +25,58 @@ static bool malformed(struct api__call *call, const struct api__json *j)
                        j->fault, (size_t)(j->p - call->request->body.at));
 }
 
-bool api__read_members(struct api__call *call, struct api_bytes object, bool whole,
-                       struct api__members *out)
+/* A list of members that is used again and again. */
+struct store {
+    struct api__members members;
+    size_t room;
+};
+
+static void keep(struct api__arena *arena, struct store *store, struct api__member m)
+{
+    struct api__members *list = &store->members;
+    if (list->count == store->room) {
+        store->room = store->room ? 2 * store->room : 16;
+        struct api__member *more = api__arena_array(arena, store->room, sizeof m);
+        if (list->count)
+            memcpy(more, list->at, list->count * sizeof m);
+        list->at = more;
+    }
+    list->at[list->count++] = m;
+}
+
+static bool read_into(struct api__call *call, struct api_bytes object, bool whole,
+                      struct store *store)
 {
     struct api__json j;
     struct api__member m;
-    size_t room = 16;
-    *out = (struct api__members){api__arena_array(call->arena, room, sizeof m), 0};
+    struct api__members *list = &store->members;
+    list->count = 0;
     if (api__json_object(&j, object)) {
         j.nul = true;
-        while (api__json_member(&j, call->arena, &m.name, &m.value)) {
-            if (out->count == room) {
-                struct api__member *more = api__arena_array(call->arena, room *= 2, sizeof m);
-                memcpy(more, out->at, out->count * sizeof m);
-                out->at = more;
-            }
-            out->at[out->count++] = m;
-        }
+        while (api__json_member(&j, call->arena, &m.name, &m.value))
+            keep(call->arena, store, m);
         if (!j.fault && whole)
             api__json_end(&j);
     }
     if (j.fault)
         return malformed(call, &j);
-    qsort(out->at, out->count, sizeof m, by_name);
-    for (size_t i = 1; i < out->count; i++)
-        if (by_name(&out->at[i - 1], &out->at[i]) == 0)
-            return api__blame(call, API__MALFORMED_BODY, out->at[i].name,
+    if (list->count > 1)
+        qsort(list->at, list->count, sizeof m, by_name);
+    for (size_t i = 1; i < list->count; i++)
+        if (by_name(&list->at[i - 1], &list->at[i]) == 0)
+            return api__blame(call, API__MALFORMED_BODY, list->at[i].name,
                               "the name %s stands twice in one object",
-                              api__shown(call->arena, out->at[i].name));
+                              api__shown(call->arena, list->at[i].name));
     return true;
+}
+
+bool api__read_members(struct api__call *call, struct api_bytes object, bool whole,
+                       struct api__members *out)
+{
+    struct store store = {.room = 0};
+    bool fine = read_into(call, object, whole, &store);
+    *out = store.members;
+    return fine;
 }
 
 char api__kind_of(struct api_bytes value)
@@ -60,25 +84,33 @@ char api__kind_of(struct api_bytes value)
     return value.len ? value.at[0] : 0;
 }
 
-bool api__check_inside(struct api__call *call, struct api_bytes value)
+/* One store for each depth, so that a body of many small objects costs no more than its largest. */
+static bool check(struct api__call *call, struct api_bytes value, struct store *stores, int depth)
 {
     struct api__json j;
     struct api_bytes element;
-    struct api__members members;
+    must(depth <= API__JSON_DEPTH + 1); /* the reader's limit */
     if (api__kind_of(value) == '{') {
-        if (!api__read_members(call, value, false, &members))
+        struct store *mine = &stores[depth];
+        if (!read_into(call, value, false, mine))
             return false;
-        for (size_t i = 0; i < members.count; i++)
-            if (!api__check_inside(call, members.at[i].value))
+        for (size_t i = 0; i < mine->members.count; i++)
+            if (!check(call, mine->members.at[i].value, stores, depth + 1))
                 return false;
     } else if (api__kind_of(value) == '[' && memchr(value.at, '{', value.len)) {
         api__json_array(&j, value);
         j.nul = true;
         while (api__json_element(&j, &element))
-            if (!api__check_inside(call, element))
+            if (!check(call, element, stores, depth + 1))
                 return false;
     }
     return true;
+}
+
+bool api__check_inside(struct api__call *call, struct api_bytes value)
+{
+    struct store stores[API__JSON_DEPTH + 2] = {{.room = 0}};
+    return check(call, value, stores, 0);
 }
 
 const struct api__member *api__find_member(const struct api__members *members, const char *name)

@@ -5,6 +5,7 @@
 #include "route.h"
 #include "compare.h"
 #include "kinds.h"
+#include "layouts.h"
 #include "learned.h"
 #include "pages.h"
 #include "pattern.h"

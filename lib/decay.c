@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Exponents beyond it are as good as infinite for any dtype, and 54 of them still fit. */
-#define FAR_EXPONENT (INT64_C(1) << 40)
+/* Exponents beyond it are as good as infinite for any dtype; MPFR itself goes to 2^30. */
+#define FAR_EXPONENT (INT64_C(1) << 24)
 
 #define PRECISION 400
 
@@ -21,20 +21,22 @@ static unsigned bits(int64_t n)
     return n > 0 ? 64 - (unsigned)__builtin_clzll((uint64_t)n) : 0;
 }
 
-/* x, or a number of its side that rounds alike. */
-static void set_wide(struct pe__wide *out, mpfr_ptr x)
+/* x, or a number of its side that rounds alike: then false. */
+static bool set_wide(struct pe__wide *out, mpfr_ptr x)
 {
-    bool far =
-        !mpfr_regular_p(x) || mpfr_get_exp(x) > FAR_EXPONENT || mpfr_get_exp(x) < -FAR_EXPONENT;
+    bool whole =
+        mpfr_regular_p(x) && mpfr_get_exp(x) <= FAR_EXPONENT && mpfr_get_exp(x) >= -FAR_EXPONENT;
     bool great = mpfr_inf_p(x) || (mpfr_regular_p(x) && mpfr_get_exp(x) > 0);
-    if (far)
+    if (!whole)
         mpfr_set_ui_2exp(x, 1, great ? FAR_EXPONENT : -FAR_EXPONENT, MPFR_RNDN);
     pe__wide_from_mpfr(out, x);
+    return whole;
 }
 
-/* zeta^(sign 2^k / scale_base), k < count */
-static void set_powers(struct pe__wide *out, unsigned count, mpfr_srcptr log_step, bool down)
+/* zeta^(sign 2^k / scale_base), k < count; false where one of them is cut. */
+static bool set_powers(struct pe__wide *out, unsigned count, mpfr_srcptr log_step, bool down)
 {
+    bool whole = true;
     mpfr_t power;
     mpfr_init2(power, PRECISION);
     mpfr_set(power, log_step, MPFR_RNDN);
@@ -42,10 +44,11 @@ static void set_powers(struct pe__wide *out, unsigned count, mpfr_srcptr log_ste
         mpfr_neg(power, power, MPFR_RNDN);
     mpfr_exp(power, power, MPFR_RNDN);
     for (unsigned k = 0; k < count; k++) {
-        set_wide(&out[k], power);
+        whole = set_wide(&out[k], power) && whole;
         mpfr_sqr(power, power, MPFR_RNDN);
     }
     mpfr_clear(power);
+    return whole;
 }
 
 /* zeta^(j / scale_base) as doubles; 0 where it is too small, which sends the rows to the exact path
@@ -109,8 +112,8 @@ enum pe_error pe__decay_create(const struct pe_spec *s, struct pe__decay **out)
     for (size_t r = 0; r < d->pairs; r++) {
         struct pe__wide *powers = d->powers + r * (d->up + d->down);
         set_log_step(log_step, s, r);
-        set_powers(powers, d->up, log_step, false);
-        set_powers(powers + d->up, d->down, log_step, true);
+        d->cut = !set_powers(powers, d->up, log_step, false) || d->cut;
+        d->cut = !set_powers(powers + d->up, d->down, log_step, true) || d->cut;
         set_steps(d, r, powers);
     }
     mpfr_clear(log_step);

@@ -21,7 +21,8 @@
  * small). */
 struct group {
     size_t pair, n;
-    size_t row; /* of the block */
+    size_t row;     /* of the block */
+    int64_t offset; /* of its first row from the center */
     struct pe__wide anchor[LANES];
     double near[2][LANES];
 };
@@ -51,10 +52,10 @@ static void set_near(struct group *g, size_t lane)
     g->near[1][lane] = parts[1];
 }
 
-static void start(const struct pe__decay *d, struct group *g, int64_t n)
+static void start(const struct pe__decay *d, struct group *g)
 {
     for (size_t lane = 0; lane < g->n; lane++) {
-        far_product(d, g->pair + lane, n, &g->anchor[lane]);
+        far_product(d, g->pair + lane, g->offset, &g->anchor[lane]);
         set_near(g, lane);
     }
     for (size_t lane = g->n; lane < LANES; lane++)
@@ -63,6 +64,11 @@ static void start(const struct pe__decay *d, struct group *g, int64_t n)
 
 static void next_block(const struct pe__decay *d, struct group *g)
 {
+    g->offset += ROWS;
+    if (d->cut) {
+        start(d, g);
+        return;
+    }
     for (size_t lane = 0; lane < g->n; lane++) {
         pe__wide_mul(&g->anchor[lane], &g->anchor[lane],
                      powers_of(d, g->pair + lane) + PE__DECAY_BITS);
@@ -70,19 +76,31 @@ static void next_block(const struct pe__decay *d, struct group *g)
     }
 }
 
-/* Lane i of a row again, where it is not certain. */
+/* A lane of the row, exactly. */
+static void product(const struct pe__decay *d, const struct group *g, size_t lane,
+                    struct pe__wide *x)
+{
+    const struct pe__wide *power = powers_of(d, g->pair + lane);
+    if (d->cut) {
+        far_product(d, g->pair + lane, g->offset + (int64_t)g->row, x);
+        return;
+    }
+    *x = g->anchor[lane];
+    for (size_t rest = g->row; rest; rest >>= 1, power++)
+        if (rest & 1)
+            pe__wide_mul(x, x, power);
+}
+
+/* The lanes of a row that are not certain. */
 static void correct(const struct pe__decay *d, const struct group *g, const bool certain[],
                     char *out)
 {
     size_t size = pe_dtype_size(d->dtype);
     for (size_t i = 0; i < g->n; i++) {
-        const struct pe__wide *power = powers_of(d, g->pair + i);
-        struct pe__wide x = g->anchor[i];
+        struct pe__wide x;
         if (certain[i])
             continue;
-        for (size_t rest = g->row; rest; rest >>= 1, power++)
-            if (rest & 1)
-                pe__wide_mul(&x, &x, power);
+        product(d, g, i, &x);
         pe__wide_store(&x, false, d->dtype, out + i * size);
     }
 }
@@ -126,10 +144,12 @@ static void fill_group(const struct pe__decay *d, const struct pe__decay_window 
 {
     struct group g = {.pair = w->pair + k, .n = w->pairs - k < LANES ? w->pairs - k : LANES};
     for (size_t row = 0; row < w->rows; row++, to.at += to.stride) {
-        if (row % (ROWS * STRETCH) == 0)
-            start(d, &g, w->first + (int64_t)row - d->center);
-        else if (row % ROWS == 0)
+        if (row % (ROWS * STRETCH) == 0) {
+            g.offset = w->first + (int64_t)row - d->center;
+            start(d, &g);
+        } else if (row % ROWS == 0) {
             next_block(d, &g);
+        }
         g.row = row % ROWS;
         if (d->dtype == PE_DTYPE_F64)
             fill_wide(d, &g, to.at);

@@ -22,6 +22,8 @@ struct pe__decay {
     struct pe__wide *powers; /* of each pair: zeta^(2^k / base), k < up, then zeta^(-2^k / base) */
     double *steps;           /* [group][row][2][lane]: zeta^(row / base) and the rest of it */
     size_t power_bytes, step_bytes;
+    bool cut; /* a power is so great or small that another stands for it: only powers of one side
+                 may meet */
 };
 
 /* The lanes of a pair's group at a row. */

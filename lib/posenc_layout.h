@@ -115,7 +115,7 @@ struct pe_pair {
  * of other options hold their presets after pe_layout_request_init. `outputs` has bit PE_OUT_x for each
  * tensor; 0 stands for those presented. `convention`, `from` and `to` are rows of pe_convention.
  * `most_pieces` bounds how many pieces documents may be cut into and rows they may open. Arrays are
- * borrowed, and must outlive the layout. */
+ * borrowed: for the call that makes a layout or a check, and those of pe_option_lasts for its life. */
 struct pe_layout_request {
     enum pe_endpoint endpoint;
     uint64_t most_pieces;
@@ -186,6 +186,9 @@ const char *pe_endpoint_name(enum pe_endpoint);
 int pe_endpoint_find(const char *name, size_t len);
 const struct pe_option_info *pe_option_info(enum pe_option);
 int pe_option_find(const char *name, size_t len);
+
+/* Whether a layout goes on reading this array after it is made; other arrays may go then. */
+bool pe_option_lasts(enum pe_option);
 const char *pe_out_name(enum pe_out);
 int pe_out_find(const char *name, size_t len);
 uint64_t pe_outs_offered(enum pe_endpoint);
@@ -203,6 +206,10 @@ void pe_layout_request_init(struct pe_layout_request *, enum pe_endpoint);
  * those that convert does not know are left out. */
 void pe_layout_request_prefer(struct pe_layout_request *, unsigned convention);
 
+/* Whether an option that is not given bears on a request that was completed: the number of a row's documents
+ * does where documents are planned, and stripes where they are dealt out. */
+bool pe_option_bears(const struct pe_layout_request *, enum pe_option);
+
 /* Makes the form. The request is copied, arrays are borrowed. Not for PE_CHECK: that is pe_check_create.
  * Errors, each with a fault that says where: MISSING, UNUSED, RANGE, CONFLICT (all the client's);
  * TOO_LARGE (more than most_pieces); NO_MEMORY. `fault` may be NULL. */
@@ -218,6 +225,9 @@ unsigned pe_layout_tensors(const struct pe_layout *, struct pe_tensor *out, enum
 /* Writes elements first .. first+count-1 of a tensor, little-endian, in its dtype. Pure and reentrant, no
  * allocation; costs O(count + log of the layout). The window lies inside the tensor. */
 void pe_layout_fill(const struct pe_layout *, enum pe_out, uint64_t first, uint64_t count, void *out);
+
+/* The tensor position_ids, whether it was chosen or not. Not for PE_MULTIMODAL, PE_PLAN. */
+void pe_layout_positions_tensor(const struct pe_layout *, struct pe_tensor *);
 
 /* The ids of position_ids as they are, whatever index_dtype says; and their smallest and largest (false
  * where there is none). What rows=KIND reads. */
@@ -258,7 +268,8 @@ enum pe_reading { PE_ZERO_OPENS, PE_MINIMUM_OPENS, PE_STEP_OPENS, PE_READINGS };
 
 struct pe_check;
 
-/* Checks. Errors as pe_layout_create, for arrays that cannot be read at all. */
+/* Checks. Errors as pe_layout_create, for arrays that cannot be read at all. position_ids must outlive the
+ * check where pe_check_starts is called. */
 enum pe_error pe_check_create(const struct pe_layout_request *, struct pe_check **, struct pe_layout_fault *);
 void pe_check_destroy(struct pe_check **);
 

@@ -19,6 +19,9 @@
 /* What one value from MPFR costs, in values from a kernel. */
 #define SLOW 64
 
+/* What a row costs besides its values, likewise: rows far apart share little. */
+#define ROW 32
+
 #define EXACT_BITS 256
 
 double pe__ulps(double error, double exact, enum pe_dtype dtype)
@@ -114,7 +117,8 @@ static enum pe_error fill(const struct study *s, const struct pe_plan *plan, uin
 static enum pe_error study_tensor(struct study *s, uint64_t budget, struct pe_precision *out)
 {
     const struct pe_tensor *t = s->tensor;
-    uint64_t n = (s->exact ? budget / SLOW : budget) / (t->row_elements ? t->row_elements : 1);
+    uint64_t cost = t->row_elements * (s->exact ? SLOW : 1) + ROW;
+    uint64_t n = budget / cost;
     enum pe_error error = PE_OK;
     n = n < 2 ? 2 : n;
     n = n < t->rows ? n : t->rows;

@@ -41,6 +41,8 @@ uint64_t config_number(const struct config *c, enum config_option option)
 struct api_limits config_limits(const struct config *c)
 {
     return (struct api_limits){.max_json_values = config_number(c, CONFIG_MAX_JSON_VALUES),
+                               .max_layout_entries = config_number(c, CONFIG_MAX_LAYOUT_ENTRIES),
+                               .max_layout_values = config_number(c, CONFIG_MAX_LAYOUT_VALUES),
                                .max_body = config_number(c, CONFIG_MAX_BODY),
                                .cache_size = config_number(c, CONFIG_CACHE_SIZE),
                                .max_connections = config_number(c, CONFIG_MAX_CONNECTIONS),

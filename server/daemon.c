@@ -10,6 +10,7 @@
 #include "must.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,13 @@
 /* Beside connections: two descriptors for each port, some for each loop, logs, files of a moment. */
 #define OTHER_FILES(loops) (64 + 40 * (loops))
 
+/* Larger pieces of memory are got from the kernel and given back to it one by one. Plans of the library and
+ * arenas of requests come and go between small things that stay; in malloc's own heap each would leave a hole
+ * that the next does not fit. */
+#define MAP_THRESHOLD (17 << 10)
+
 /* Plans of the library that are remembered. */
-#define PLAN_BYTES (8 << 20)
+#define PLAN_BYTES (2 << 20)
 
 struct daemon {
     struct config *config;
@@ -314,6 +320,7 @@ int daemon_run(struct config *config)
     int code = EXIT_INTERNAL;
     log_open(format == 1 || (format == 2 && !isatty(STDERR_FILENO)),
              (enum log_level)config_number(config, CONFIG_LOG_LEVEL));
+    mallopt(M_MMAP_THRESHOLD, MAP_THRESHOLD);
     signal(SIGPIPE, SIG_IGN);
     MHD_set_panic_func(panic, NULL);
     d.loop = calloc(d.loops, sizeof *d.loop);

@@ -59,16 +59,23 @@ uint64_t extent_next(const struct extent *x, uint64_t progress, uint64_t bytes)
     return progress + rows_of(group_at(x, progress), progress, bytes);
 }
 
-uint64_t extent_fill(const struct extent *x, const struct pe_plan *plan, uint64_t progress, uint64_t bytes,
-                     unsigned char *at)
+uint64_t extent_fill(const struct extent *x, const struct api_table *table, const struct pe_plan *plan, uint64_t progress,
+                     uint64_t bytes, unsigned char *at)
 {
-    void *out[PE_MAX_TENSORS] = {NULL};
+    void *out[API_MAX_TENSORS] = {NULL};
     struct group g = group_at(x, progress);
     uint64_t first = progress - g.base, n = rows_of(g, progress, bytes);
-    for (unsigned t = 0; t < x->count; t++)
-        if (x->base[t] == g.base && x->rows[t] == g.rows)
-            out[t] = at + x->offset[t] + first * x->row_bytes[t];
-    return pe_fill(plan, first, n, out) == PE_OK ? progress + n : 0;
+    bool good = true;
+    for (unsigned t = 0; good && t < x->count; t++) {
+        if (x->base[t] != g.base || x->rows[t] != g.rows)
+            continue;
+        out[t] = at + x->offset[t] + first * x->row_bytes[t];
+        if (table->layout)
+            good = api_table_fill(table, plan, t, first, n, out[t]);
+    }
+    if (!table->layout)
+        good = pe_fill(plan, first, n, out) == PE_OK;
+    return good ? progress + n : 0;
 }
 
 unsigned extent_tensor(const struct extent *x, uint64_t at)

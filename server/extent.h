@@ -11,10 +11,10 @@
 
 struct extent {
     unsigned count;
-    uint64_t offset[PE_MAX_TENSORS]; /* bytes in the payload */
-    uint64_t row_bytes[PE_MAX_TENSORS];
-    uint64_t rows[PE_MAX_TENSORS];
-    uint64_t base[PE_MAX_TENSORS];
+    uint64_t offset[API_MAX_TENSORS]; /* bytes in the payload */
+    uint64_t row_bytes[API_MAX_TENSORS];
+    uint64_t rows[API_MAX_TENSORS];
+    uint64_t base[API_MAX_TENSORS];
     uint64_t bytes; /* of the whole payload */
     uint64_t goal;  /* progress of the whole */
 };
@@ -22,10 +22,10 @@ struct extent {
 /* False where the sizes overflow. */
 bool extent_of(const struct api_table *, struct extent *);
 
-/* Makes rows from `progress` on into the payload at `at`, about `bytes` of them and at least one, and returns
- * the progress then; 0 on an error of the library. */
-uint64_t extent_fill(const struct extent *, const struct pe_plan *, uint64_t progress, uint64_t bytes,
-                     unsigned char *at);
+/* Makes rows of the table from `progress` on into the payload at `at`, about `bytes` of them and at least one,
+ * and returns the progress then; 0 on an error of the library. `plan` as api_table_fill wants it. */
+uint64_t extent_fill(const struct extent *, const struct api_table *, const struct pe_plan *plan, uint64_t progress,
+                     uint64_t bytes, unsigned char *at);
 
 /* Where that call would end. */
 uint64_t extent_next(const struct extent *, uint64_t progress, uint64_t bytes);

@@ -46,7 +46,7 @@ void fill_now(struct cache *cache, struct shared_plan *plan, struct order *order
     uint64_t progress = 0;
     bool good = true;
     while (good && progress < p->goal) {
-        progress = extent_fill(&order->extent, plan->plan, progress, UINT64_MAX, p->at);
+        progress = extent_fill(&order->extent, order->plan->table, plan->plan, progress, UINT64_MAX, p->at);
         good = progress > 0;
     }
     if (!good) {
@@ -113,7 +113,7 @@ static void help(uv_work_t *work)
         return;
     }
     while (claim(h, &bytes))
-        done(h, extent_fill(&b->order->extent, b->plan->plan, h->from, bytes, b->payload->at) != 0);
+        done(h, extent_fill(&b->order->extent, b->order->plan->table, b->plan->plan, h->from, bytes, b->payload->at) != 0);
 }
 
 static void over(uv_work_t *work, int status)

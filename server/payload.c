@@ -11,15 +11,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Below this malloc's reuse of equal sizes is cheaper than a mapping. */
-#define MAP_FROM (512 << 10)
+/* Tables come and go in all sizes, and malloc would be left with holes as large as all that it holds. From
+ * here on whole pages are got from the kernel and given back: some microseconds, against those of making a
+ * table. */
+#define MAP_FROM (8 << 10)
+#define PAGE ((size_t)4 << 10)
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* `size` bytes of address space that begin on a huge page. */
-static void *map_huge(size_t size)
+static char *map(size_t size, int flags)
 {
-    char *at = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (at == MAP_FAILED)
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Address space that begins on a huge page. */
+static char *map_huge(size_t size)
+{
+    char *at = map(size + HUGE_PAGE, MAP_NORESERVE);
+    if (!at)
         return NULL;
     size_t before = (HUGE_PAGE - (uintptr_t)at % HUGE_PAGE) % HUGE_PAGE;
     if (before)
@@ -31,11 +40,11 @@ static void *map_huge(size_t size)
 
 static bool get_memory(struct payload *p, size_t size)
 {
-    if (size >= MAP_FROM) {
-        p->mapped = (size + 4095) / 4096 * 4096;
-        p->at = map_huge(p->mapped);
+    if (size < MAP_FROM) {
+        p->at = malloc(size + 1);
     } else {
-        p->at = aligned_alloc(64, (size + 64) / 64 * 64);
+        p->mapped = (size + PAGE - 1) / PAGE * PAGE;
+        p->at = (unsigned char *)(size < HUGE_PAGE ? map(p->mapped, MAP_POPULATE) : map_huge(p->mapped));
     }
     return p->at != NULL;
 }

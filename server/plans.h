@@ -13,7 +13,7 @@
 struct plans;
 
 struct shared_plan {
-    struct pe_plan *plan;
+    struct pe_plan *plan; /* NULL: the table needs none */
     atomic_uint owners;
 };
 

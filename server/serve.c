@@ -238,6 +238,23 @@ static bool send_learned(struct conn *c)
     return good;
 }
 
+/* Arrays of a layout: they cost less to make than to keep. */
+static bool is_layout(const struct api_table *t)
+{
+    return t->layout && !api_layout_has_rows(t->layout);
+}
+
+static bool send_layout(struct conn *c)
+{
+    size_t length;
+    if (!is_layout(c->order->plan->table))
+        return send_direct(c);
+    if (!small_text(c->order))
+        return send_stream(c, NULL, NULL, CACHE_NONE);
+    char *text = write_small(c->order, NULL, NULL, &length);
+    return text ? deliver(c, deliver_made(c->order, c->order->plan->status, text, length)) : unavailable(c);
+}
+
 static bool send_text(struct conn *c, int status, const char *text)
 {
     char *copy = strdup(text);
@@ -286,9 +303,10 @@ static void measure(struct conn *c)
     if (t->length != API_UNKNOWN || !small_text(c->order))
         return;
     struct payload *payload = cache_peek(s->cache, t->key);
-    struct shared_plan *plan = payload ? NULL : plans_try(s->plans, c->order);
+    bool layout = is_layout(t);
+    struct shared_plan *plan = payload || layout ? NULL : plans_try(s->plans, c->order);
     size_t length;
-    char *text = payload || plan ? write_small(c->order, payload, plan, &length) : NULL;
+    char *text = payload || plan || layout ? write_small(c->order, payload, plan, &length) : NULL;
     if (text)
         c->order->measured = length;
     free(text);
@@ -323,6 +341,8 @@ bool serve(struct conn *c, const struct memo_key *key)
         return send_learned(c);
     if (plan->source == API_PAGE)
         return send_page(c);
+    if (plan->source == API_TABLE && plan->table->layout && !plan->head_only)
+        return send_layout(c);
     if (plan->source == API_TABLE && !plan->head_only)
         return send_table(c, key);
     return send_plain(c, key);

@@ -44,7 +44,7 @@ static bool have_room(void **at, size_t *have, size_t size)
     if (*have >= size)
         return true;
     free(*at);
-    *at = aligned_alloc(64, (size + 63) / 64 * 64);
+    *at = malloc(size);
     *have = *at ? size : 0;
     return *at != NULL;
 }
@@ -52,13 +52,12 @@ static bool have_room(void **at, size_t *have, size_t size)
 /* Makes `rows` rows of tensor t. */
 static bool make_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows, void *out)
 {
-    void *outs[PE_MAX_TENSORS] = {NULL};
+    const struct api_table *table = s->order->plan->table;
     if (s->order->blob) {
-        store_blob_fill(s->order->blob, s->order->plan->table, first, rows, out);
+        store_blob_fill(s->order->blob, table, first, rows, out);
         return true;
     }
-    outs[t] = out;
-    return pe_fill(s->plan->plan, first, rows, outs) == PE_OK;
+    return api_table_fill(table, s->plan ? s->plan->plan : NULL, t, first, rows, out);
 }
 
 /* Fills the band with rows of tensor t from `first` on, no more than `want`. */

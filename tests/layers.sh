@@ -45,8 +45,8 @@ fi
 # What lib may ask of the world. getenv reads POSENC_ISA, snprintf writes to memory.
 allowed='malloc|calloc|realloc|free|aligned_alloc|abort|getenv|qsort|bsearch|v?snprintf|_GLOBAL_OFFSET_TABLE_'
 allowed="$allowed|mem(cpy|move|set|cmp|chr|rchr|mem)|str[a-z]*|__(mpfr|gmp)[a-z_0-9]*|mpfr_[a-z_0-9]*|mp[zfqn]_[a-z_0-9]*"
-allowed="$allowed|l?l?(sqrt|fabs|floor|ceil|trunc|round|rint|fma|ldexp|frexp|exp2?|log2?|pow|sin|cos|scalbn|nearbyint|nextafter|copysign|ilogb|llrint|lrint|modf)[fl]?"
-allowed="$allowed|__stack_chk_fail|__[a-z_]*_chk|__cpu_(model|indicator_init)|__(asan|ubsan|sanitizer|tsan)[a-z_0-9]*|__(u?div|u?mod|mul|pop)[a-z0-9]*"
+allowed="$allowed|l?l?(sqrt|fabs|floor|ceil|trunc|round|rint|fma|ldexp|frexp|exp2?|log2?|pow|sin|cos|scalbn|nearbyint|nextafter|copysign|fmin|fmax|ilogb|llrint|lrint|modf)[fl]?"
+allowed="$allowed|__stack_chk_fail|__[a-z_]*_chk|__cpu_[a-z_0-9]*|__(asan|ubsan|sanitizer|tsan)[a-z_0-9]*|__(u?div|u?mod|mul|pop)[a-z0-9]*"
 awk '$2 ~ /^lib\//' "$tmp/wanted" | sort > "$tmp/lib"
 join -v 1 "$tmp/lib" "$tmp/defined" | awk '{print $1, $2}' | grep -vE "^($allowed) " > "$tmp/foreign" || true
 if [ -s "$tmp/foreign" ]; then

@@ -167,6 +167,11 @@ unsigned pe_layout_tensors(const struct pe_layout *l, struct pe_tensor *out, enu
     return n;
 }
 
+void pe_layout_positions_tensor(const struct pe_layout *l, struct pe_tensor *out)
+{
+    *out = tensor_of(l, PE_OUT_POSITION_IDS);
+}
+
 void pe_layout_fill(const struct pe_layout *l, enum pe_out id, uint64_t first, uint64_t count, void *out)
 {
     if (count == 0)

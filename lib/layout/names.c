@@ -74,6 +74,12 @@ int pe_option_find(const char *name, size_t len)
     return -1;
 }
 
+bool pe_option_lasts(enum pe_option o)
+{
+    return o == PE_OPTION_INPUT_IDS || o == PE_OPTION_PAST_LENGTHS || o == PE_OPTION_PARENTS ||
+           o == PE_OPTION_IMAGE_GRID_THW || o == PE_OPTION_VIDEO_GRID_THW;
+}
+
 const char *pe_out_name(enum pe_out o) { return outs[o].name; }
 
 int pe_out_find(const char *name, size_t len)

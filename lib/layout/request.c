@@ -66,6 +66,43 @@ static void set_option(struct pe_layout_request *q, enum pe_option o, int64_t va
     }
 }
 
+/* Rows of a mask, each of one document. */
+static bool is_padded(const struct pe_layout_request *q)
+{
+    return q->endpoint == PE_PADDED || (q->endpoint == PE_SHARDED && q->given[PE_OPTION_ATTENTION_MASK]) ||
+           (q->endpoint == PE_CONVERT && q->arrange == PE_ARRANGE_PADDED);
+}
+
+/* Slots stay where they were sent. */
+static bool is_fixed(const struct pe_layout_request *q)
+{
+    if (q->endpoint == PE_CONVERT)
+        return q->arrange == PE_ARRANGE_SAME;
+    return !is_padded(q) && (q->given[PE_OPTION_SEGMENT_IDS] || q->given[PE_OPTION_INPUT_IDS]);
+}
+
+bool pe_option_bears(const struct pe_layout_request *q, enum pe_option o)
+{
+    bool planned = q->endpoint == PE_PLAN || q->given[PE_OPTION_ALGORITHM];
+    bool concat = planned && q->algorithm == PE_ALGORITHM_CONCAT;
+    switch (o) {
+    case PE_OPTION_ALGORITHM:
+    case PE_OPTION_CONTINUATION: return planned;
+    case PE_OPTION_TOO_LONG:
+    case PE_OPTION_MAX_DOCUMENTS: return planned && !concat;
+    case PE_OPTION_PAD_EACH_TO_MULTIPLE_OF:
+        return !concat && !is_fixed(q) && !is_padded(q) && !q->given[PE_OPTION_SEGMENTS];
+    case PE_OPTION_PAD_TO_MULTIPLE_OF: return !is_fixed(q);
+    case PE_OPTION_SIDE: return is_padded(q) || (q->endpoint == PE_CACHED && !q->flatten);
+    case PE_OPTION_RESTART:
+    case PE_OPTION_ATTENTION:
+    case PE_OPTION_TAIL: return !is_padded(q) && !(o == PE_OPTION_RESTART && q->given[PE_OPTION_SEGMENTS]);
+    case PE_OPTION_COUNT: return !q->given[PE_OPTION_SEGMENTS];
+    case PE_OPTION_STRIPE: return q->split == PE_SPLIT_ROUND_ROBIN;
+    default: return true;
+    }
+}
+
 void pe_layout_request_init(struct pe_layout_request *q, enum pe_endpoint endpoint)
 {
     *q = (struct pe_layout_request){.endpoint = endpoint, .most_pieces = UINT64_C(1) << 24};

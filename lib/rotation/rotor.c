@@ -26,7 +26,8 @@ enum pe_error pe__rotor_create(const struct pe__rotor_spec *spec, struct pe__rot
 
 void pe__rotor_destroy(struct pe__rotor **r)
 {
-    free(*r);
+    if (*r)
+        free((*r)->memory);
     *r = NULL;
 }
 

@@ -283,9 +283,12 @@ enum pe_error pe__tables_create(const struct pe__rotor_spec *spec, const struct 
     shape.home = choose_home(spec, shape.levels);
     if (!place(&shape))
         return PE_NO_MEMORY;
-    struct pe__rotor *r = aligned_alloc(64, shape.bytes);
-    if (!r)
+    /* Not aligned_alloc: the blocks that glibc 2.36 gives for it do not fit its next request of the same
+     * size, so that a daemon that makes many plans would grow. */
+    shape.memory = malloc(shape.bytes + 63);
+    if (!shape.memory)
         return PE_NO_MEMORY;
+    struct pe__rotor *r = (void *)(((uintptr_t)shape.memory + 63) / 64 * 64);
     memset(r, 0, shape.bytes);
     *r = shape;
     divide(r);
@@ -296,7 +299,7 @@ enum pe_error pe__tables_create(const struct pe__rotor_spec *spec, const struct 
     r->still = pe__load_f64(element, r->dtype);
     for (size_t i = 0; i < r->pairs; i++) {
         if (!pe__freq_init(&r->freq[i], spec->w[i])) {
-            free(r);
+            free(shape.memory);
             return PE_INVALID;
         }
         bound(r, i);

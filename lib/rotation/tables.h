@@ -24,6 +24,7 @@
 
 /* Arrays over pairs have `padded` entries; the ones behind the last pair are harmless. */
 struct pe__rotor {
+    void *memory; /* what malloc gave; this struct begins at the next multiple of 64 */
     const struct pe__kernel *kernel;
     enum pe_dtype dtype;
     bool inverse;

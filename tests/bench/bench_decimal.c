@@ -90,13 +90,13 @@ static size_t rows_f32(void)
 
 static size_t body(const char *format, enum pe_dtype dtype, const void *data)
 {
-    const struct pe_tensor t = {.name = "weight",
-                                .dtype = dtype,
-                                .rank = 2,
-                                .shape = {LENGTH, WIDTH},
-                                .rows = LENGTH,
-                                .row_elements = WIDTH,
-                                .bytes = COUNT * pe_dtype_size(dtype)};
+    struct pe_tensor t = {.name = "weight",
+                          .dtype = dtype,
+                          .rank = 2,
+                          .shape = {LENGTH, WIDTH},
+                          .rows = LENGTH,
+                          .row_elements = WIDTH,
+                          .bytes = COUNT * pe_dtype_size(dtype)};
     const struct api_table table = {.format = api__format_find(format, strlen(format)),
                                     .tensors = &t,
                                     .tensor_count = 1,

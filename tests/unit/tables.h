@@ -43,13 +43,12 @@ static inline struct api_table table_of(const char *format, const struct pe_tens
                                         unsigned count)
 {
     struct api_table table = {.format = api__format_find(format, strlen(format)),
+                              .tensors = (struct pe_tensor *)tensors,
                               .tensor_count = count,
                               .tensor = -1,
                               .kind = "rope",
                               .parameters = "{\"length\":4}"};
     assert_non_null(table.format);
-    for (unsigned t = 0; t < count; t++)
-        table.tensors[t] = tensors[t];
     return table;
 }
 

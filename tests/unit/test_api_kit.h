@@ -21,6 +21,8 @@
 #define KIT_JSON "Content-Type: application/json"
 
 static const struct api_limits kit_limits = {.max_json_values = 4194304,
+                                             .max_layout_entries = 1 << 24,
+                                             .max_layout_values = 1 << 30,
                                              .max_body = 256 << 20,
                                              .cache_size = 512 << 20,
                                              .max_connections = 4096};

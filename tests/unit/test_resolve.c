@@ -461,6 +461,31 @@ static void reports_in_problems(void **unused)
     api_plan_free(&plan);
 }
 
+/* What takes long to look at is refused before it is looked at. */
+static void too_large(void **unused)
+{
+    (void)unused;
+    static const char *const begin[] = {"{", "{\"rope_scaling\":{"};
+    size_t room = (4 << 20) + 64;
+    char *body = malloc(room);
+    assert_non_null(body);
+    for (int i = 0; i < 2; i++) {
+        size_t len = (size_t)sprintf(body, "%s", begin[i]);
+        for (size_t k = 0; k < 2100; k++)
+            len += (size_t)sprintf(body + len, i ? "\"a%zx\":{\"b\":1}," : "\"rope_%zx\":1,", k);
+        strcpy(body + len - 1, i ? "}}" : "}");
+        struct api_plan *plan =
+            kit_send("POST", "/v1/resolve", KIT_HEADERS(KIT_JSON), body, strlen(body));
+        json_decref(kit_problem(plan, 413));
+        api_plan_free(&plan);
+    }
+    memset(body, ' ', room);
+    struct api_plan *plan = kit_send("POST", "/v1/resolve", KIT_HEADERS(KIT_JSON), body, room);
+    json_decref(kit_problem(plan, 413));
+    api_plan_free(&plan);
+    free(body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +493,7 @@ int main(void)
         cmocka_unit_test(rules),         cmocka_unit_test(no_silent_key),
         cmocka_unit_test(redirects),     cmocka_unit_test(refused_redirects),
         cmocka_unit_test(order_of_keys), cmocka_unit_test(reports_in_problems),
+        cmocka_unit_test(too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
