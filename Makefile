@@ -167,7 +167,7 @@ $(BUILD)/lib/rotation/kernel_%.o: $(KERNEL) | $(PUBLIC)
 	$(Q)$(CC) $(FLAGS) -O3 -fno-trapping-math -fPIC $(ISA_$*) -DPE_ISA=$* $(INC_lib) -c $< -o $@
 
 # What is embedded by .incbin is not in the compiler's own list of dependencies.
-$(BUILD)/api/assets.o: $(wildcard api/*.json api/*.html)
+$(BUILD)/api/assets.o: $(wildcard api/*.json api/*.html) api/client.py
 
 $(BUILD)/libposenc.a: $(OBJ_lib)
 $(BUILD)/libapi.a: $(OBJ_api)

@@ -74,6 +74,10 @@ bool api_format_is_text(const struct api_format *);
 /* How .npy and .npz carry bf16: as '|V2', as '<u2', or in tensors of PE_DTYPE_BF16_AS_F32. */
 enum api_bf16 { API_BF16_VOID, API_BF16_U16, API_BF16_F32 };
 
+/* Content codings. A coded body is the plain one, coded by the server as it goes out; it has no ranges, and the
+ * lengths of a table are those of the plain one. */
+enum api_coding { API_IDENTITY, API_GZIP, API_ZSTD };
+
 struct api_pair {
     const char *name;
     const char *value;
@@ -108,6 +112,7 @@ struct api_table {
     const struct api_pair *metadata; /* the canonical parameters as text, for .safetensors alone; in any order */
     unsigned metadata_count;
     enum api_bf16 bf16; /* for bf16 in .npy and .npz */
+    enum api_coding coding;
 };
 
 /* Whether rows of the spec, or of a stored table, stand among the arrays of a layout (rows=KIND): then a plan

@@ -27,3 +27,4 @@
 ASSET(openapi, "api/openapi.json")
 ASSET(explorer, "api/explorer.html")
 ASSET(docs, "api/docs.html")
+ASSET(client, "api/client.py")

@@ -10,5 +10,6 @@
 struct api_bytes api__openapi(void);  /* openapi.json: OpenAPI 3.1 */
 struct api_bytes api__explorer(void); /* explorer.html: the page at / for browsers */
 struct api_bytes api__docs(void);     /* docs.html: the page at /docs */
+struct api_bytes api__client(void);   /* client.py: the Python client */
 
 #endif

@@ -51,18 +51,25 @@ static int quality(struct api_bytes text)
     return q > 1000 ? -1 : q;
 }
 
-static bool read_range(struct api_bytes element, struct range *out)
+bool api__weighted(struct api_bytes element, struct api_bytes *name, int *weight)
 {
     struct api_bytes piece;
-    if (!next_piece(&element, &out->type))
+    if (!next_piece(&element, name))
         return false;
-    out->quality = 1000;
+    *weight = 1000;
     while (next_piece(&element, &piece)) {
         if (piece.len > 1 && (piece.at[0] | 0x20) == 'q' && piece.at[1] == '=')
-            out->quality = quality((struct api_bytes){piece.at + 2, piece.len - 2});
+            *weight = quality((struct api_bytes){piece.at + 2, piece.len - 2});
     }
+    return *weight >= 0;
+}
+
+static bool read_range(struct api_bytes element, struct range *out)
+{
+    if (!api__weighted(element, &out->type, &out->quality))
+        return false;
     const char *slash = out->type.len ? memchr(out->type.at, '/', out->type.len) : NULL;
-    if (out->quality < 0 || (!slash && !api__equal(out->type, "*")))
+    if (!slash && !api__equal(out->type, "*"))
         return false;
     out->specificity = 3;
     if (!slash || api__equal(out->type, "*/*"))

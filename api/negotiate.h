@@ -20,6 +20,10 @@ struct api__offer {
  * specific range counts. */
 int api__negotiate(const struct api_request *, const struct api__offer *offers, size_t count);
 
+/* Cuts an element of a weighted list into what it names and its weight in thousandths (RFC 9110, 12.4.2),
+ * 1000 where it states none. False where the weight is not of the grammar: the element then says nothing. */
+bool api__weighted(struct api_bytes element, struct api_bytes *name, int *weight);
+
 /* Whether a header of a request names a type, apart from parameters; the charset, if there is one,
  * is UTF-8. RFC 9110, 8.3.1. */
 bool api__type_is(struct api_bytes content_type, const char *type);

@@ -71,6 +71,12 @@ bool api__openapi_page(struct api__call *call)
     return api__no_params(call) && api__document(call, "application/json", NULL, api__openapi());
 }
 
+bool api__client_page(struct api__call *call)
+{
+    return api__no_params(call) &&
+           api__document(call, "text/x-python; charset=utf-8", NULL, api__client());
+}
+
 bool api__type_page(struct api__call *call)
 {
     int id = api__problem_find(call->captures[0]);

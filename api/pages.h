@@ -10,6 +10,7 @@
 
 bool api__root_page(struct api__call *);    /* / */
 bool api__docs_page(struct api__call *);    /* /docs */
+bool api__client_page(struct api__call *);  /* /client.py */
 bool api__openapi_page(struct api__call *); /* /openapi.json */
 bool api__type_page(struct api__call *);    /* /problems/{name} */
 bool api__live_page(struct api__call *);    /* /livez */

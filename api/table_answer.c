@@ -4,6 +4,7 @@
  * nothing.
  */
 #include "table_answer.h"
+#include "coding.h"
 #include "condition.h"
 #include "reply.h"
 
@@ -21,6 +22,10 @@ void api__label(struct api__call *call, const struct api__choice *choice, struct
                         : table->bf16 == API_BF16_VOID ? "void"
                         : table->bf16 == API_BF16_U16  ? "u16"
                                                        : "f32";
+    table->coding = API_IDENTITY;
+    labels->codable = api__codable(table);
+    labels->acceptable = !labels->codable || api__coding(call->request, &table->coding);
+    const char *coding = api__coding_name(table->coding);
     char *tag = api__arena_take(call->arena, API__TAG_SIZE);
     struct api_bytes parts[] = {
         {(const char *)key->bytes, sizeof key->bytes},
@@ -29,6 +34,8 @@ void api__label(struct api__call *call, const struct api__choice *choice, struct
         api__bytes(labels->sent.bf16 ? labels->sent.bf16 : ""),
         api__bytes("/"),
         api__bytes(labels->sent.tensor ? labels->sent.tensor : ""),
+        api__bytes(coding ? " in " : ""),
+        api__bytes(coding ? coding : ""),
     };
     api__tag(api__sha256(parts, sizeof parts / sizeof *parts), tag);
     labels->tag = tag;
@@ -42,8 +49,11 @@ static void common_headers(struct api__call *call, const struct api__choice *cho
 {
     api__header(call, "ETag", labels->tag);
     api__header(call, "Cache-Control", labels->cache_control);
-    if (choice->negotiated)
-        api__header(call, "Vary", "Accept");
+    if (choice->negotiated || labels->codable)
+        api__header(call, "Vary",
+                    !labels->codable      ? "Accept"
+                    : choice->negotiated ? "Accept, Accept-Encoding"
+                                         : "Accept-Encoding");
     if (labels->url)
         api__header(call, "Content-Location", labels->url);
 }
@@ -74,12 +84,29 @@ static bool refuse_range(struct api__call *call, uint64_t length)
     return false;
 }
 
-/* RFC 9110, 14.2: Range is defined for GET alone; here on bodies of known bytes. */
+/* RFC 9110, 12.5.3 */
+static bool refuse_codings(struct api__call *call)
+{
+    static const char *const names[] = {"zstd", "gzip", "identity"};
+    api__refuse(call, API__NOT_ACCEPTABLE,
+                "Accept-Encoding forbids every coding that there is: zstd, gzip and identity, which is none");
+    call->issue.allowed = names;
+    call->issue.allowed_count = sizeof names / sizeof *names;
+    return false;
+}
+
+/* Bodies whose bytes are known before they are made. */
+static bool has_ranges(const struct api_table *table)
+{
+    return !table->format->writing && table->coding == API_IDENTITY;
+}
+
+/* RFC 9110, 14.2: Range is defined for GET alone. */
 static bool cut_range(struct api__call *call, const struct api__labels *labels,
                       struct api_table *table, const char **content_range)
 {
     *content_range = NULL;
-    if (call->method != API__GET || table->format->writing)
+    if (call->method != API__GET || !has_ranges(table))
         return true;
     switch (api__range(call->request, labels->tag, table->length, &table->first, &table->count)) {
     case API__OUTSIDE:
@@ -98,7 +125,9 @@ static bool cut_range(struct api__call *call, const struct api__labels *labels,
 bool api__send_table(struct api__call *call, const struct api__choice *choice,
                      struct api_table *table, const struct api__labels *labels)
 {
-    const char *content_range;
+    const char *content_range, *coding = api__coding_name(table->coding);
+    if (!labels->acceptable)
+        return refuse_codings(call);
     bool asks = call->method == API__GET || call->method == API__HEAD;
     enum api__verdict verdict = asks ? api__conditions(call->request, labels->tag) : API__PROCEED;
     if (verdict == API__FAILED)
@@ -121,7 +150,9 @@ bool api__send_table(struct api__call *call, const struct api__choice *choice,
         call, "Content-Disposition",
         api__format_text(call->arena, "inline; filename=\"%s\"",
                          api__table_file(call->arena, &table->spec, labels->text, &labels->sent)));
-    if (!table->format->writing)
+    if (coding)
+        api__header(call, "Content-Encoding", coding);
+    if (has_ranges(table))
         api__header(call, "Accept-Ranges", "bytes");
     if (content_range)
         api__header(call, "Content-Range", content_range);

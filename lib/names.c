@@ -99,6 +99,13 @@ static const struct {
 #undef PE_USE
 };
 
+/* The parameter of each use, apart: a request looks up some hundred uses. */
+static const unsigned char use_params[] = {
+#define PE_USE(kinds, resources, ropes, id, need, unless, preset) PE_PARAM_##id,
+#include "uses.def"
+#undef PE_USE
+};
+
 /* ---------------------------------------------------------------- by value */
 
 const char *pe_error_text(enum pe_error e)
@@ -204,10 +211,12 @@ const struct pe_use *pe_use(enum pe_kind k, enum pe_resource r, int rope_type, e
     unsigned t = K_ROPES >> k & 1 ? 1u << rope_type : T_ANY;
     if (!pe_resource_exists(k, r))
         return NULL;
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        if (uses[i].use.param == p && uses[i].kinds >> k & 1 && uses[i].resources >> r & 1 &&
-            uses[i].rope_types & t)
+    const unsigned char *at = use_params, *end = use_params + sizeof use_params;
+    for (; (at = memchr(at, (int)p, (size_t)(end - at))); at++) {
+        size_t i = (size_t)(at - use_params);
+        if (uses[i].kinds >> k & 1 && uses[i].resources >> r & 1 && uses[i].rope_types & t)
             return &uses[i].use;
+    }
     return NULL;
 }
 

@@ -240,9 +240,10 @@ struct pe_precision {
     struct pe_worst ulp;
 };
 
-/* Compares the values that pe_fill writes for a checked spec of a table with the exact real numbers, tensor by
- * tensor. About `budget` values are compared, at least two rows of each tensor: a million take some
- * 20 milliseconds. Errors: INVALID for integer tables and for other resources; NO_MEMORY. */
+/* Compares the values that pe_fill writes for a checked spec of a table with the exact real numbers,
+ * tensor by tensor. Work is bounded by about `budget` values (a million take some tens of
+ * milliseconds; values of binary64 cost more, so fewer are taken), but at least two rows of each
+ * tensor are examined. Errors: INVALID for integer tables and for other resources; NO_MEMORY. */
 enum pe_error pe_precision_study(const struct pe_spec *, uint64_t budget,
                                  struct pe_precision out[PE_MAX_TENSORS], unsigned *count);
 

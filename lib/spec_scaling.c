@@ -22,17 +22,9 @@ static enum pe_error check_base(const struct pe_spec *s, struct pe_fault *fault,
                      "factor makes the effective base leave binary64 (about 2^%.0Lf)", bits);
 }
 
+/* base * factor^(width / (width - 2)); a single pair turns once a radian whatever the base. */
 static enum pe_error ntk_rules(const struct pe_spec *s, struct pe_fault *fault)
 {
-    enum pe_param p =
-        pe__given(s, PE_PARAM_WIDTH) ? PE_PARAM_WIDTH : PE_PARAM_PARTIAL_ROTARY_FACTOR;
-    /* base * factor^(width / (width - 2)) */
-    if (pe__ladder_width(s) == 2)
-        return pe__blame(s, fault, PE_RANGE, p,
-                         "width must be greater than %d for %s with rope_type=ntk, whose exponent "
-                         "divides by it (got %lld)",
-                         s->kind == PE_KIND_AXIAL_ROPE ? 4 : 2, pe_kind_name(s->kind),
-                         (long long)s->width);
     return check_base(s, fault, s->factor);
 }
 

@@ -5,12 +5,12 @@
  */
 #include "daemon.h"
 #include "fill.h"
+#include "learned_open.h"
 #include "listen.h"
 #include "loop.h"
 #include "must.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,11 +19,6 @@
 
 /* Beside connections: two descriptors for each port, some for each loop, logs, files of a moment. */
 #define OTHER_FILES(loops) (64 + 40 * (loops))
-
-/* Larger pieces of memory are got from the kernel and given back to it one by one. Plans of the library and
- * arenas of requests come and go between small things that stay; in malloc's own heap each would leave a hole
- * that the next does not fit. */
-#define MAP_THRESHOLD (17 << 10)
 
 /* Plans of the library that are remembered. */
 #define PLAN_BYTES (2 << 20)
@@ -88,19 +83,15 @@ static void on_end(uv_signal_t *handle, int number)
         on_drain_delay(&d->timer);
 }
 
-/* What cannot be read leaves the old ones in force. */
 static void read_tokens_again(struct daemon *d)
 {
-    struct tokens *tokens;
-    char error[256];
+    struct config_error e;
     if (!d->shared.tokens)
         return;
-    if (tokens_read(d->config->value[CONFIG_AUTH_TOKEN_FILE].text, &tokens, error, sizeof error)) {
-        tokens_box_put(d->shared.tokens, &tokens);
+    if (learned_reread(d->config, d->shared.tokens, &e))
         log_say(LOG_INFO, "signal: tokens read again", NULL);
-    } else {
-        log_say(LOG_ERROR, "signal: the old tokens stay in force", "option", "auth-token-file", "error", error, NULL);
-    }
+    else
+        log_say(LOG_ERROR, "signal: the old tokens stay in force", "error", e.text, NULL);
 }
 
 static void on_hangup(uv_signal_t *handle, int number)
@@ -159,33 +150,14 @@ static bool open_shared(struct daemon *d)
     return s->cache && s->plans && s->admit;
 }
 
-static int cannot_use(const struct daemon *d, enum config_option option, const char *error)
-{
-    const struct config_value *v = &d->config->value[option];
-    log_say(LOG_ERROR, "cannot start", "option", config_row(option)->name, "value", v->text, "source",
-            config_source_name(v->source), "error", error, NULL);
-    return EXIT_CONFIG;
-}
-
 /* Tokens and the store of learned tables, where there are to be any. */
 static int open_learned(struct daemon *d)
 {
-    const char *folder = d->config->value[CONFIG_STATE_DIR].text;
-    const char *file = d->config->value[CONFIG_AUTH_TOKEN_FILE].text;
-    struct tokens *tokens;
-    char error[256];
-    if (*file) {
-        if (!tokens_read(file, &tokens, error, sizeof error))
-            return cannot_use(d, CONFIG_AUTH_TOKEN_FILE, error);
-        d->shared.tokens = tokens_box_open(&tokens);
-        if (!d->shared.tokens) {
-            tokens_close(&tokens);
-            return EXIT_INTERNAL;
-        }
-    }
-    if (*folder && !store_open(folder, &d->shared.store, error, sizeof error))
-        return cannot_use(d, CONFIG_STATE_DIR, error);
-    return 0;
+    struct config_error e;
+    if (learned_open(d->config, &d->shared.tokens, &d->shared.store, &e))
+        return 0;
+    log_say(LOG_ERROR, "cannot start", "error", e.text, NULL);
+    return e.exit;
 }
 
 static int cannot(const struct value_address *a)
@@ -320,7 +292,6 @@ int daemon_run(struct config *config)
     int code = EXIT_INTERNAL;
     log_open(format == 1 || (format == 2 && !isatty(STDERR_FILENO)),
              (enum log_level)config_number(config, CONFIG_LOG_LEVEL));
-    mallopt(M_MMAP_THRESHOLD, MAP_THRESHOLD);
     signal(SIGPIPE, SIG_IGN);
     MHD_set_panic_func(panic, NULL);
     d.loop = calloc(d.loops, sizeof *d.loop);

@@ -4,6 +4,7 @@
  */
 #include "commands.h"
 #include "daemon.h"
+#include "learned_open.h"
 
 #include <gmp.h>
 #include <jansson.h>
@@ -46,6 +47,8 @@ static int check(int argc, char **argv)
         code = complain(&e);
     else if (help)
         usage_serve(stdout);
+    else if (!learned_check(&c, &e))
+        code = complain(&e);
     for (enum config_option i = 0; !code && !help && i < CONFIG_OPTIONS; i++)
         printf("%-24s %-24s %s\n", config_row(i)->name, *c.value[i].text ? c.value[i].text : "none",
                config_source_name(c.value[i].source));

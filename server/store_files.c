@@ -158,6 +158,28 @@ bool store_files_open(struct store_files *f, const char *path, char *error, size
     return false;
 }
 
+bool store_files_possible(const char *path, char *error, size_t size)
+{
+    char *copy = strdup(path);
+    struct stat st;
+    bool there = copy && stat(copy, &st) == 0;
+    while (copy && !there && errno == ENOENT && strcmp(copy, "/") != 0 && strcmp(copy, ".") != 0) {
+        char *above = strdup(dirname(copy));
+        free(copy);
+        copy = above;
+        there = copy && stat(copy, &st) == 0;
+    }
+    if (there && !S_ISDIR(st.st_mode)) {
+        there = false;
+        errno = ENOTDIR;
+    }
+    there = there && access(copy, R_OK | W_OK | X_OK) == 0;
+    if (!there)
+        snprintf(error, size, "%s", strerror(errno));
+    free(copy);
+    return there;
+}
+
 void store_files_close(struct store_files *f)
 {
     int *fds[] = {&f->blobs, &f->names, &f->drafts, &f->lock};

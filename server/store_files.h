@@ -34,6 +34,9 @@ struct store_files {
 bool store_files_open(struct store_files *, const char *path, char *error, size_t size);
 void store_files_close(struct store_files *);
 
+/* Whether a folder of that path is there and can be written, or could be made. Changes nothing. */
+bool store_files_possible(const char *path, char *error, size_t size);
+
 /* All functions below return 0, or -errno. They block, and may be called from any thread at once. */
 
 /* A new draft, open for reading and writing: its descriptor. */

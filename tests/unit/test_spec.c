@@ -16,151 +16,154 @@ static const struct refusal {
     enum pe_error error;
     enum pe_param param;
 } refusals[] = {
-#define NO(line, error, param) {line, PE_##error, PE_PARAM_##param},
+#define NO(line, error, param)             \
+    {                                      \
+        line, PE_##error, PE_PARAM_##param \
+    }
     /* unknown here, before anything is missing */
-    NO("sinusoidal?length=4&width=8&rope_type=default", UNUSED, ROPE_TYPE) NO(
-        "sinusoidal?length=4&width=8&inverse=true", UNUSED,
-        INVERSE) NO("sinusoidal?factor=2", UNUSED,
-                    FACTOR) NO("rope?length=4&width=8&factor=2", UNUSED,
-                               FACTOR) NO("rope?length=4&width=8&ladder=open", UNUSED,
-                                          LADDER) NO("rope?length=4&width=8&odd=zero", UNUSED, ODD)
-        NO("rope?length=4&width=8&rope_type=linear&factor=2&beta_fast=32", UNUSED, BETA_FAST) NO(
-            "rope?width=8&rope_type=ntk&original_max_position_embeddings=9", UNUSED,
-            ORIGINAL_MAX_POSITION_EMBEDDINGS) NO("rope?rope_type=llama3&mscale=1", UNUSED, MSCALE)
-            NO("rope?rope_type=yarn&sequence_length=9", UNUSED,
-               SEQUENCE_LENGTH) NO("rope?length=1&rope_type=proportional&width=8", UNUSED,
-                                   WIDTH) NO("alibi?width=4&base=10000", UNUSED,
-                                             BASE) NO("alibi?width=4&queries=2", UNUSED, QUERIES)
-                NO("t5?length=4&width=8", UNUSED, WIDTH) NO("t5?length=4&dtype=f32", UNUSED, DTYPE)
-                    NO("grid?height=2&columns=2&width=8&rope_type=yarn", UNUSED, ROPE_TYPE)
-                        NO("sinusoidal/frequencies?width=8&length=4", UNUSED, LENGTH)
-                            NO("sinusoidal/shift?width=8&offset=1&compact=true&layout=split",
-                               UNUSED, LAYOUT)
+    NO("sinusoidal?length=4&width=8&rope_type=default", UNUSED, ROPE_TYPE),
+    NO("sinusoidal?length=4&width=8&inverse=true", UNUSED, INVERSE),
+    NO("sinusoidal?factor=2", UNUSED, FACTOR),
+    NO("rope?length=4&width=8&factor=2", UNUSED, FACTOR),
+    NO("rope?length=4&width=8&ladder=open", UNUSED, LADDER),
+    NO("rope?length=4&width=8&odd=zero", UNUSED, ODD),
+    NO("rope?length=4&width=8&rope_type=linear&factor=2&beta_fast=32", UNUSED, BETA_FAST),
+    NO("rope?width=8&rope_type=ntk&original_max_position_embeddings=9", UNUSED,
+       ORIGINAL_MAX_POSITION_EMBEDDINGS),
+    NO("rope?rope_type=llama3&mscale=1", UNUSED, MSCALE),
+    NO("rope?rope_type=yarn&sequence_length=9", UNUSED, SEQUENCE_LENGTH),
+    NO("rope?length=1&rope_type=proportional&width=8", UNUSED, WIDTH),
+    NO("alibi?width=4&base=10000", UNUSED, BASE),
+    NO("alibi?width=4&queries=2", UNUSED, QUERIES),
+    NO("t5?length=4&width=8", UNUSED, WIDTH),
+    NO("t5?length=4&dtype=f32", UNUSED, DTYPE),
+    NO("grid?height=2&columns=2&width=8&rope_type=yarn", UNUSED, ROPE_TYPE),
+    NO("sinusoidal/frequencies?width=8&length=4", UNUSED, LENGTH),
+    NO("sinusoidal/shift?width=8&offset=1&compact=true&layout=split", UNUSED, LAYOUT),
     /* missing */
-    NO("sinusoidal?width=8", MISSING, LENGTH) NO("sinusoidal?length=4", MISSING, WIDTH) NO(
-        "rope?length=4", MISSING,
-        WIDTH) NO("rope?length=4&head_dim=8", MISSING,
-                  PARTIAL_ROTARY_FACTOR) NO("rope?length=4&partial_rotary_factor=0.5", MISSING,
-                                            HEAD_DIM) NO("rope?length=4&width=8&rope_type=linear",
-                                                         MISSING, FACTOR)
-        NO("rope?length=4&width=8&rope_type=dynamic&factor=2", MISSING,
-           MAX_POSITION_EMBEDDINGS) NO("rope?length=4&width=8&rope_type=yarn&factor=4", MISSING,
-                                       ORIGINAL_MAX_POSITION_EMBEDDINGS)
-            NO("rope?length=4&width=8&rope_type=proportional&partial_rotary_factor=0.5", UNUSED,
-               WIDTH) NO("rope?length=4&rope_type=proportional&partial_rotary_factor=0.5", MISSING,
-                         HEAD_DIM) NO("rope?length=4&width=4&rope_type=longrope&short_factor=1,1&"
-                                      "long_factor=1,2"
-                                      "&original_max_position_embeddings=64",
-                                      MISSING, FACTOR)
-                NO("rope/frequencies?width=4&rope_type=dynamic&factor=2&max_position_embeddings=16",
-                   MISSING, SEQUENCE_LENGTH) NO("mrope?length=4&width=16", MISSING, MROPE_SECTION)
-                    NO("grid?height=2&width=8", MISSING,
-                       COLUMNS) NO("axial_rope?columns=2&width=8", MISSING,
-                                   HEIGHT) NO("sinusoidal/shift?width=8", MISSING, OFFSET)
-                        NO("deberta?length=4&position_buckets=32", MISSING, MAX_RELATIVE_POSITIONS)
+    NO("sinusoidal?width=8", MISSING, LENGTH),
+    NO("sinusoidal?length=4", MISSING, WIDTH),
+    NO("rope?length=4", MISSING, WIDTH),
+    NO("rope?length=4&head_dim=8", MISSING, PARTIAL_ROTARY_FACTOR),
+    NO("rope?length=4&partial_rotary_factor=0.5", MISSING, HEAD_DIM),
+    NO("rope?length=4&width=8&rope_type=linear", MISSING, FACTOR),
+    NO("rope?length=4&width=8&rope_type=dynamic&factor=2", MISSING, MAX_POSITION_EMBEDDINGS),
+    NO("rope?length=4&width=8&rope_type=yarn&factor=4", MISSING, ORIGINAL_MAX_POSITION_EMBEDDINGS),
+    NO("rope?length=4&width=8&rope_type=proportional&partial_rotary_factor=0.5", UNUSED, WIDTH),
+    NO("rope?length=4&rope_type=proportional&partial_rotary_factor=0.5", MISSING, HEAD_DIM),
+    NO("rope?length=4&width=4&rope_type=longrope&short_factor=1,1&"
+       "long_factor=1,2"
+       "&original_max_position_embeddings=64",
+       MISSING, FACTOR),
+    NO("rope/frequencies?width=4&rope_type=dynamic&factor=2&max_position_embeddings=16", MISSING,
+       SEQUENCE_LENGTH),
+    NO("mrope?length=4&width=16", MISSING, MROPE_SECTION),
+    NO("grid?height=2&width=8", MISSING, COLUMNS),
+    NO("axial_rope?columns=2&width=8", MISSING, HEIGHT),
+    NO("sinusoidal/shift?width=8", MISSING, OFFSET),
+    NO("deberta?length=4&position_buckets=32", MISSING, MAX_RELATIVE_POSITIONS),
     /* out of its own range */
-    NO("sinusoidal?length=0&width=8",
-       RANGE, LENGTH) NO("sinusoidal?length=9007199254740993&width=8", RANGE,
-                         LENGTH) NO("sinusoidal?length=4&width=0", RANGE, WIDTH)
-        NO("sinusoidal?length=4&width=65537", RANGE,
-           WIDTH) NO("sinusoidal?length=4&width=8&offset=-1", RANGE,
-                     OFFSET) NO("sinusoidal?length=4&width=8&offset=9007199254740992", RANGE,
-                                OFFSET) NO("sinusoidal?length=4&width=8&base=1", RANGE, BASE)
-            NO("sinusoidal?length=4&width=8&base=nan", RANGE,
-               BASE) NO("sinusoidal?length=4&width=8&base=inf", RANGE, BASE)
-                NO("sinusoidal?length=4&width=8&scale=nan", RANGE,
-                   SCALE) NO("sinusoidal?length=4&width=8&layout=pairs", RANGE, LAYOUT)
-                    NO("sinusoidal?width=8&positions=9007199254740992", RANGE, POSITIONS)
-                        NO("rope?length=4&width=8&rope_type=linear&factor=0", RANGE,
-                           FACTOR) NO("rope?length=4&head_dim=8&partial_rotary_factor=0",
-                                      RANGE, PARTIAL_ROTARY_FACTOR)
-                            NO("rope?length=4&head_dim=8&partial_rotary_factor=1.5", RANGE,
-                               PARTIAL_ROTARY_FACTOR) NO("rope?length=4&width=4&rope_type=longrope&"
-                                                         "short_factor=1,0&long_factor=1,2&factor=2"
-                                                         "&original_max_position_embeddings=64",
-                                                         RANGE, SHORT_FACTOR)
-                                NO("axial_rope?height=2&columns=2&head_dim=8&rope_type="
-                                   "proportional&partial_rotary_factor=0.5",
-                                   RANGE, ROPE_TYPE)
-                                    NO("xpos?length=4&width=8&scale_base=0", RANGE, SCALE_BASE)
+    NO("sinusoidal?length=0&width=8", RANGE, LENGTH),
+    NO("sinusoidal?length=9007199254740993&width=8", RANGE, LENGTH),
+    NO("sinusoidal?length=4&width=0", RANGE, WIDTH),
+    NO("sinusoidal?length=4&width=65537", RANGE, WIDTH),
+    NO("sinusoidal?length=4&width=8&offset=-1", RANGE, OFFSET),
+    NO("sinusoidal?length=4&width=8&offset=9007199254740992", RANGE, OFFSET),
+    NO("sinusoidal?length=4&width=8&base=1", RANGE, BASE),
+    NO("sinusoidal?length=4&width=8&base=nan", RANGE, BASE),
+    NO("sinusoidal?length=4&width=8&base=inf", RANGE, BASE),
+    NO("sinusoidal?length=4&width=8&scale=nan", RANGE, SCALE),
+    NO("sinusoidal?length=4&width=8&layout=pairs", RANGE, LAYOUT),
+    NO("sinusoidal?width=8&positions=9007199254740992", RANGE, POSITIONS),
+    NO("rope?length=4&width=8&rope_type=linear&factor=0", RANGE, FACTOR),
+    NO("rope?length=4&head_dim=8&partial_rotary_factor=0", RANGE, PARTIAL_ROTARY_FACTOR),
+    NO("rope?length=4&head_dim=8&partial_rotary_factor=1.5", RANGE, PARTIAL_ROTARY_FACTOR),
+    NO("rope?length=4&width=4&rope_type=longrope&"
+       "short_factor=1,0&long_factor=1,2&factor=2"
+       "&original_max_position_embeddings=64",
+       RANGE, SHORT_FACTOR),
+    NO("axial_rope?height=2&columns=2&head_dim=8&rope_type="
+       "proportional&partial_rotary_factor=0.5",
+       RANGE, ROPE_TYPE),
+    NO("xpos?length=4&width=8&scale_base=0", RANGE, SCALE_BASE),
     /* out of range together, or contradictory */
-    NO("sinusoidal?length=2&width=8&offset=9007199254740991", RANGE,
-       OFFSET) NO("sinusoidal?width=8&positions=1&length=4", CONFLICT,
-                  LENGTH) NO("sinusoidal?width=8&positions=1&offset=0", CONFLICT,
-                             OFFSET) NO("axial_rope?width=8&positions=1,2&height=1", CONFLICT,
-                                        HEIGHT) NO("sinusoidal?length=4&width=7", RANGE, WIDTH)
-        NO("sinusoidal?length=4&width=7&odd=error", RANGE,
-           WIDTH) NO("sinusoidal/similarity?max_offset=4&width=7", RANGE,
-                     WIDTH) NO("rope?length=4&width=5", RANGE, WIDTH)
-            NO("rope?length=4&head_dim=192&partial_rotary_factor=0.333", RANGE,
-               PARTIAL_ROTARY_FACTOR) NO("rope?length=4&head_dim=8&partial_rotary_factor=0.1",
-                                         RANGE,
-                                         PARTIAL_ROTARY_FACTOR) NO("rope?length=4&width=8&head_dim="
-                                                                   "8&partial_rotary_factor=0.5",
-                                                                   CONFLICT, HEAD_DIM)
-                NO("rope?length=4&head_dim=7&rope_type=proportional&partial_rotary_factor=0.5",
-                   RANGE, HEAD_DIM) NO("rope?length=4&width=2&rope_type=ntk&factor=2", RANGE, WIDTH)
-                    NO("rope?length=4&width=4&rope_type=ntk&factor=1e160", RANGE, FACTOR) NO(
-                        "rope?length=4&width=8&rope_type=yarn&factor=4&original_max_position_"
-                        "embeddings=64"
-                        "&beta_fast=1&beta_slow=2",
-                        CONFLICT, BETA_FAST) NO("rope?length=4&width=8&rope_type=llama3&factor=8&"
-                                                "low_freq_factor=4&high_freq_factor=1"
-                                                "&original_max_position_embeddings=64",
-                                                CONFLICT, HIGH_FREQ_FACTOR)
-                        NO("rope?length=4&width=8&rope_type=longrope&factor=2&original_max_"
-                           "position_embeddings=64"
-                           "&short_factor=1,1,1,1,1&long_factor=1,2,3,4",
-                           RANGE, SHORT_FACTOR) NO("rope?length=4&width=8&rope_type=longrope&"
-                                                   "factor=2&original_max_position_embeddings=64"
-                                                   "&short_factor=1,1,1,1&long_factor=1,2,3",
-                                                   RANGE, LONG_FACTOR)
-                            NO("rope?length=4&width=2&rope_type=longrope&factor=2&max_position_"
-                               "embeddings=64"
-                               "&original_max_position_embeddings=64&short_factor=1&long_factor=1",
-                               CONFLICT, FACTOR) NO("rope?length=4&width=2&rope_type=longrope&"
-                                                    "factor=2&original_max_position_embeddings=1"
-                                                    "&short_factor=1&long_factor=1",
-                                                    RANGE, ORIGINAL_MAX_POSITION_EMBEDDINGS)
-                                NO("rope?length=4&width=8&layout=phase&inverse=true", CONFLICT,
-                                   INVERSE) NO("mrope?length=4&width=16&mrope_section=2,3,4", RANGE,
-                                               MROPE_SECTION) NO("mrope?length=4&width=16&mrope_"
-                                                                 "section=2,6",
-                                                                 RANGE, MROPE_SECTION)
-                                    NO("mrope?length=4&width=16&mrope_section=0,4,4&mrope_"
-                                       "interleaved=true",
-                                       CONFLICT, MROPE_SECTION) NO("mrope?width=4&mrope_section=1,"
-                                                                   "1,0&positions=1,2;shape=2",
-                                                                   RANGE, POSITIONS)
-                                        NO("sinusoidal?width=4&positions=1,2,3;shape=2x2", RANGE,
-                                           POSITIONS) NO("axial_rope?height=2&columns=2&width=6",
-                                                         RANGE, WIDTH)
-                                            NO("grid?height=2&columns=2&width=6", RANGE,
-                                               WIDTH) NO("alibi?width=4&length=2&queries=5", RANGE,
-                                                         QUERIES) NO("alibi?width=4&length=4&"
-                                                                     "symmetric=true&masked=true",
-                                                                     CONFLICT, SYMMETRIC)
-                                                NO("alibi?width=4&length=4&queries=2&offset="
-                                                   "9007199254740991",
-                                                   RANGE, OFFSET) NO("t5?length=4&num_buckets=3",
-                                                                     RANGE, NUM_BUCKETS)
-                                                    NO(
-                                                        "t5?length=4&max_distance=8", RANGE,
-                                                        MAX_DISTANCE) NO("t5?length=4&queries=5",
-                                                                         RANGE, QUERIES)
-                                                        NO("deberta?length=4&position_buckets=32&"
-                                                           "max_relative_positions=17",
-                                                           RANGE, MAX_RELATIVE_POSITIONS)
-                                                            NO("deberta?length=9007199254740992&"
-                                                               "queries=1&position_buckets=60000"
-                                                               "&max_relative_positions=30002",
-                                                               RANGE, MAX_RELATIVE_POSITIONS)
+    NO("sinusoidal?length=2&width=8&offset=9007199254740991", RANGE, OFFSET),
+    NO("sinusoidal?width=8&positions=1&length=4", CONFLICT, LENGTH),
+    NO("sinusoidal?width=8&positions=1&offset=0", CONFLICT, OFFSET),
+    NO("axial_rope?width=8&positions=1,2&height=1", CONFLICT, HEIGHT),
+    NO("sinusoidal?length=4&width=7", RANGE, WIDTH),
+    NO("sinusoidal?length=4&width=7&odd=error", RANGE, WIDTH),
+    NO("sinusoidal/similarity?max_offset=4&width=7", RANGE, WIDTH),
+    NO("rope?length=4&width=5", RANGE, WIDTH),
+    NO("rope?length=4&head_dim=192&partial_rotary_factor=0.333", RANGE, PARTIAL_ROTARY_FACTOR),
+    NO("rope?length=4&head_dim=8&partial_rotary_factor=0.1", RANGE, PARTIAL_ROTARY_FACTOR),
+    NO("rope?length=4&width=8&head_dim="
+       "8&partial_rotary_factor=0.5",
+       CONFLICT, HEAD_DIM),
+    NO("rope?length=4&head_dim=7&rope_type=proportional&partial_rotary_factor=0.5", RANGE,
+       HEAD_DIM),
+    NO("rope?length=4&width=4&rope_type=ntk&factor=1e160", RANGE, FACTOR),
+    NO("rope?length=4&width=8&rope_type=yarn&factor=4&original_max_position_"
+       "embeddings=64"
+       "&beta_fast=1&beta_slow=2",
+       CONFLICT, BETA_FAST),
+    NO("rope?length=4&width=8&rope_type=llama3&factor=8&"
+       "low_freq_factor=4&high_freq_factor=1"
+       "&original_max_position_embeddings=64",
+       CONFLICT, HIGH_FREQ_FACTOR),
+    NO("rope?length=4&width=8&rope_type=longrope&factor=2&original_max_"
+       "position_embeddings=64"
+       "&short_factor=1,1,1,1,1&long_factor=1,2,3,4",
+       RANGE, SHORT_FACTOR),
+    NO("rope?length=4&width=8&rope_type=longrope&"
+       "factor=2&original_max_position_embeddings=64"
+       "&short_factor=1,1,1,1&long_factor=1,2,3",
+       RANGE, LONG_FACTOR),
+    NO("rope?length=4&width=2&rope_type=longrope&factor=2&max_position_"
+       "embeddings=64"
+       "&original_max_position_embeddings=64&short_factor=1&long_factor=1",
+       CONFLICT, FACTOR),
+    NO("rope?length=4&width=2&rope_type=longrope&"
+       "factor=2&original_max_position_embeddings=1"
+       "&short_factor=1&long_factor=1",
+       RANGE, ORIGINAL_MAX_POSITION_EMBEDDINGS),
+    NO("rope?length=4&width=8&layout=phase&inverse=true", CONFLICT, INVERSE),
+    NO("mrope?length=4&width=16&mrope_section=2,3,4", RANGE, MROPE_SECTION),
+    NO("mrope?length=4&width=16&mrope_"
+       "section=2,6",
+       RANGE, MROPE_SECTION),
+    NO("mrope?length=4&width=16&mrope_section=0,4,4&mrope_"
+       "interleaved=true",
+       CONFLICT, MROPE_SECTION),
+    NO("mrope?width=4&mrope_section=1,"
+       "1,0&positions=1,2;shape=2",
+       RANGE, POSITIONS),
+    NO("sinusoidal?width=4&positions=1,2,3;shape=2x2", RANGE, POSITIONS),
+    NO("axial_rope?height=2&columns=2&width=6", RANGE, WIDTH),
+    NO("grid?height=2&columns=2&width=6", RANGE, WIDTH),
+    NO("alibi?width=4&length=2&queries=5", RANGE, QUERIES),
+    NO("alibi?width=4&length=4&"
+       "symmetric=true&masked=true",
+       CONFLICT, SYMMETRIC),
+    NO("alibi?width=4&length=4&queries=2&offset="
+       "9007199254740991",
+       RANGE, OFFSET),
+    NO("t5?length=4&num_buckets=3", RANGE, NUM_BUCKETS),
+    NO("t5?length=4&max_distance=8", RANGE, MAX_DISTANCE),
+    NO("t5?length=4&queries=5", RANGE, QUERIES),
+    NO("deberta?length=4&position_buckets=32&"
+       "max_relative_positions=17",
+       RANGE, MAX_RELATIVE_POSITIONS),
+    NO("deberta?length=9007199254740992&"
+       "queries=1&position_buckets=60000"
+       "&max_relative_positions=30002",
+       RANGE, MAX_RELATIVE_POSITIONS),
     /* too large to be addressed */
-    NO("sinusoidal?length=9007199254740992&width=8192&dtype=f64", TOO_LARGE, NONE)
-        NO("alibi?width=65536&length=4294967296&queries=4294967296", TOO_LARGE, NONE)
-            NO("t5?queries=9007199254740992&length=9007199254740992&offset=0", TOO_LARGE, NONE)
-                NO("grid?height=9007199254740992&columns=9007199254740992&width=8", TOO_LARGE, NONE)
-                    NO("axial_rope?height=9007199254740992&columns=1024&width=8", TOO_LARGE, NONE)
+    NO("sinusoidal?length=9007199254740992&width=8192&dtype=f64", TOO_LARGE, NONE),
+    NO("alibi?width=65536&length=4294967296&queries=4294967296", TOO_LARGE, NONE),
+    NO("t5?queries=9007199254740992&length=9007199254740992&offset=0", TOO_LARGE, NONE),
+    NO("grid?height=9007199254740992&columns=9007199254740992&width=8", TOO_LARGE, NONE),
+    NO("axial_rope?height=9007199254740992&columns=1024&width=8", TOO_LARGE, NONE),
 #undef NO
 };
 
