@@ -29,7 +29,7 @@ FLAGS    := -std=gnu11 -D_GNU_SOURCE $(OPT) -ffp-contract=off -fno-math-errno $(
 LINK     := -pie -Wl,-z,relro,-z,now,-z,noexecstack $(if $(strip $(SAN)),-fsanitize=$(strip $(SAN))) $(LDFLAGS)
 LIBS_lib    := -lmpfr -lgmp -lm
 LIBS_api    := -ljansson -lnettle -lz
-LIBS_server := -lmicrohttpd -luv -lpthread
+LIBS_server := -lmicrohttpd -luv -lzstd -lz -lpthread
 
 # Each room sees its own headers and the public ones of the rooms below it.
 INC_lib    := -Ilib
@@ -54,12 +54,13 @@ PUBLIC     := $(BUILD)/public/lib $(BUILD)/public/api
 UNITS   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/test_*.c)))
 PROPS   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/property/test_*.c)))
 HTTPS   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/http/test_*.c)))
+FAULTS  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fault/test_*.c)))
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/bench/bench_*.c)))
 KIT     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/kit/*.c)))
 
 DEPS_BUILD := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libuv1-dev libmpfr-dev libgmp-dev \
-              nettle-dev zlib1g-dev
-DEPS_TEST  := libcmocka-dev python3-numpy
+              nettle-dev zlib1g-dev libzstd-dev
+DEPS_TEST  := libcmocka-dev python3-numpy python3-torch nodejs curl
 DEPS_LINT  := clang-format cppcheck
 DEPS_BENCH := wrk nginx-light python3-numpy
 
@@ -81,7 +82,7 @@ test: deps ## install what is missing, then every test: plain, and under the san
 	$(Q)$(MAKE) --no-print-directory check-san
 	@echo "all tests passed"
 
-check: check-unit check-property check-http ## the tests of one build
+check: check-unit check-property check-http check-fault check-clients ## the tests of one build
 
 check-unit: $(UNITS) ## one program for each source file
 	$(Q)tests/run-tests.sh $(UNITS)
@@ -91,6 +92,13 @@ check-property: $(PROPS) ## what must hold for any input
 
 check-http: $(HTTPS) $(BUILD)/posenc ## a real daemon over real sockets
 	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) tests/run-tests.sh $(HTTPS)
+
+check-fault: $(FAULTS) $(BUILD)/posenc ## disks that fail, power that goes, kill -9
+	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) tests/run-tests.sh $(FAULTS)
+
+check-clients: $(BUILD)/posenc ## client.py, and what the README shows, run as it stands there
+	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) /usr/bin/python3 tests/clients/test_client.py
+	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) /usr/bin/python3 tests/clients/snippets.py README.md
 
 check-san: ## check, under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/address-undefined check
@@ -194,13 +202,13 @@ $(BUILD)/tests/%.o: tests/%.c | $(PUBLIC)
 	$(if $(Q),@echo "  CC    $<")
 	$(Q)$(CC) $(FLAGS) $(INC_tests) -DTESTS_DIR='"$(abspath tests)"' -c $< -o $@
 
-$(UNITS) $(PROPS) $(HTTPS) $(BENCHES) $(BUILD)/tests/bench/bare $(BUILD)/tests/bench/verify: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(KIT) $(ARCHIVES)
+$(UNITS) $(PROPS) $(HTTPS) $(FAULTS) $(BENCHES) $(BUILD)/tests/bench/bare $(BUILD)/tests/bench/verify: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(KIT) $(ARCHIVES)
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LINK) -o $@ $^ -lcmocka $(LIBS_server) $(LIBS_api) $(LIBS_lib)
 
 .SECONDARY:
-.PHONY: all run test verify check check-unit check-property check-http check-san check-asan bench lint layers \
-        deps deps-build deps-test deps-lint deps-bench install clean dist-clean help
+.PHONY: all run test verify check check-unit check-property check-http check-fault check-clients check-san check-asan bench \
+        lint layers deps deps-build deps-test deps-lint deps-bench install clean dist-clean help
 
 # What the compiler writes, make does not try to make.
 %.d: ;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts.c: see layouts.h. A layout is made here, in proportion to the request; its arrays are not: they are
- * the tensors of a table, and leave as its rows do.
+ * layouts.c: see layouts.h. A layout is made here, in proportion to the request; its arrays are
+ * not: they are the tensors of a table, and leave as its rows do.
  */
 #include "layouts.h"
 #include "document.h"
+#include "learned.h"
 #include "nearest.h"
 #include "table_answer.h"
 
@@ -46,9 +47,10 @@ static uint64_t values_of(const struct api_table *table, unsigned t)
     return __builtin_mul_overflow(x->rows, x->row_elements, &values) ? UINT64_MAX : values;
 }
 
-/* The tensor that a format of one array sends: tensor=, else the only one of `outputs`, else the ids. */
-static bool choose_tensor(struct api__call *call, const struct api__layout_ask *ask, const struct api_table *table,
-                          struct api__choice *choice)
+/* The tensor that a format of one array sends: tensor=, else the only one of `outputs`, else the
+ * ids. */
+static bool choose_tensor(struct api__call *call, const struct api__layout_ask *ask,
+                          const struct api_table *table, struct api__choice *choice)
 {
     if (!choice->format->single || choice->tensor || table->tensor_count == 1)
         return true;
@@ -69,7 +71,8 @@ static bool choose_tensor(struct api__call *call, const struct api__layout_ask *
 }
 
 /* Decided from sizes alone, before anything is made of them. */
-static bool check_sizes(struct api__call *call, const struct api_table *table, const struct api__choice *choice)
+static bool check_sizes(struct api__call *call, const struct api_table *table,
+                        const struct api__choice *choice)
 {
     uint64_t values = 0, limit = call->request->limits->max_layout_values;
     uint64_t json = call->request->limits->max_json_values;
@@ -81,19 +84,23 @@ static bool check_sizes(struct api__call *call, const struct api_table *table, c
             if (__builtin_add_overflow(values, values_of(table, t), &values))
                 values = UINT64_MAX;
     if (values > limit)
-        return api__refuse(call, API__TOO_LARGE, "the answer would hold %" PRIu64 " values, and %" PRIu64 " at most are sent",
+        return api__refuse(call, API__TOO_LARGE,
+                           "the answer would hold %" PRIu64 " values, and %" PRIu64
+                           " at most are sent",
                            values, limit);
     if (choice->format == &api__format_json && values > json)
-        return api__refuse(call, API__TOO_LARGE,
-                           "JSON holds %" PRIu64 " values at most, and here would be %" PRIu64
-                           "; the binary form is /v1/layouts/%s.safetensors with the same parameters",
-                           json, values, table->kind);
+        return api__refuse(
+            call, API__TOO_LARGE,
+            "JSON holds %" PRIu64 " values at most, and here would be %" PRIu64
+            "; the binary form is /v1/layouts/%s.safetensors with the same parameters",
+            json, values, table->kind);
     return true;
 }
 
 /* ---------------------------------------------------------------- names of the answer */
 
-/* What the bytes of the answer depend on: the endpoint, the parameters as they were given, a binary body. */
+/* What the bytes of the answer depend on: the endpoint, the parameters as they were given, a binary
+ * body. */
 static struct api__digest digest_of(struct api__call *call, const struct api__layout_ask *ask)
 {
     struct api__text t;
@@ -107,7 +114,10 @@ static struct api__digest digest_of(struct api__call *call, const struct api__la
         api__text_add(&t, p->value.at, p->value.len);
         api__text_put(&t, "\n");
     }
-    struct api_bytes parts[] = {api__text_done(&t), call->body ? call->request->body : (struct api_bytes){"", 0}};
+    if (ask->stored)
+        api__text_put(&t, call->facts->tables->digest);
+    struct api_bytes parts[] = {api__text_done(&t),
+                                call->body ? call->request->body : (struct api_bytes){"", 0}};
     return api__sha256(parts, 2);
 }
 
@@ -119,15 +129,18 @@ static const char *warnings_of(struct api__call *call, const struct pe_layout *l
     api__text_init(&t, call->arena, 64);
     api__text_put(&t, "\"warnings\":[");
     for (unsigned i = 0; i < n; i++)
-        api__text_print(&t, "%s{\"rule\":\"%s\",\"detail\":\"%s\"}", i ? "," : "", w[i].rule, w[i].detail);
+        api__text_print(&t, "%s{\"rule\":\"%s\",\"detail\":\"%s\"}", i ? "," : "", w[i].rule,
+                        w[i].detail);
     api__text_put(&t, "]");
     return api__text_done(&t).at;
 }
 
-static bool send(struct api__call *call, const struct api__layout_ask *ask, const struct pe_layout *layout,
-                 const struct api__choice *choice, struct api_table *table)
+static bool send(struct api__call *call, const struct api__layout_ask *ask,
+                 const struct pe_layout *layout, const struct api__choice *choice,
+                 struct api_table *table)
 {
-    struct api__labels labels = {.cache_control = choice->has_rev ? API__IMMUTABLE : "public, max-age=86400"};
+    struct api__labels labels = {.cache_control =
+                                     choice->has_rev ? API__IMMUTABLE : "public, max-age=86400"};
     const struct pe_spec *rows = api_layout_has_rows(table->layout) ? &table->spec : NULL;
     const struct pe_layout_request *q = pe_layout_request_of(layout);
     labels.sent.stem = table->kind;
@@ -143,10 +156,17 @@ static bool send(struct api__call *call, const struct api__layout_ask *ask, cons
         struct api__digest *key = api__arena_take(call->arena, sizeof *key);
         *key = api__table_key(rows, api__table_text(call->arena, rows));
         if (rows->dtype == PE_DTYPE_BF16_AS_F32)
-            *key = api__sha256((struct api_bytes[]){{(const char *)key, sizeof *key}, api__bytes("bf16 in f32")}, 2);
+            *key = api__sha256(
+                (struct api_bytes[]){{(const char *)key, sizeof *key}, api__bytes("bf16 in f32")},
+                2);
         table->key = (struct api_bytes){(const char *)key->bytes, sizeof key->bytes};
     }
-    return api__send_table(call, choice, table, &labels);
+    if (ask->stored)
+        labels.cache_control = ask->stored->digest ? API__IMMUTABLE : "no-cache";
+    if (!api__send_table(call, choice, table, &labels))
+        return false;
+    call->plan->no_memo |= ask->stored != NULL;
+    return true;
 }
 
 /* ---------------------------------------------------------------- handlers */
@@ -156,12 +176,16 @@ static bool answer(struct api__call *call, struct api__layout_ask *ask)
     struct pe_layout_fault fault;
     struct pe_layout *layout;
     struct api__choice choice;
+    if (ask->stored && call->facts && call->facts->outcome != API_LEARNED_FOUND)
+        return api__learned_refuse(call, ask->stored);
     struct api_table *table = api__arena_take(call->arena, sizeof *table);
     const struct pe_spec *rows = NULL;
     int64_t least = 0, most = 0;
     memset(table, 0, sizeof *table);
     if (!api__choose(call, &ask->params, &choice))
         return false;
+    if (ask->stored && !call->facts)
+        return api__learned_ask(call, ask->stored);
     void **place = api__arena_own(call->arena, release);
     if (pe_layout_create(&ask->q, &layout, &fault) != PE_OK)
         return api__layout_fault(call, ask, &fault);
@@ -176,7 +200,9 @@ static bool answer(struct api__call *call, struct api__layout_ask *ask)
     table->kind = pe_endpoint_name(ask->q.endpoint);
     api__layout_tensors(call, layout, rows, table);
     return choose_tensor(call, ask, table, &choice) && check_sizes(call, table, &choice) &&
-           api__select_tensors(call, &choice, table) && send(call, ask, layout, &choice, table);
+           api__select_tensors(call, &choice, table) &&
+           (!ask->stored || api__learned_json(call, table)) &&
+           send(call, ask, layout, &choice, table);
 }
 
 bool api__layout(struct api__call *call)
@@ -229,8 +255,8 @@ bool api__conventions_page(struct api__call *call)
     api__text_init(&t, call->arena, 16384);
     api__text_put(&t, "{\"conventions\":[");
     for (unsigned row = 0; (c = pe_convention(row)); row++) {
-        api__text_print(&t, "%s{\"name\":\"%s\",\"layout\":\"%s\",\"options\":{", row ? "," : "", c->name,
-                        pe_endpoint_name(c->endpoint));
+        api__text_print(&t, "%s{\"name\":\"%s\",\"layout\":\"%s\",\"options\":{", row ? "," : "",
+                        c->name, pe_endpoint_name(c->endpoint));
         for (unsigned i = 0; i < c->count; i++) {
             api__text_put(&t, i ? "," : "");
             put_setting(&t, &c->settings[i]);

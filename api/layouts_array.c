@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_array.c: arrays of integers as they are spelled: rows between `;` in a query, arrays nested up to
- * three deep in JSON. Rows of two axes may differ in length, which lib judges; of three they may not.
+ * layouts_array.c: arrays of integers as they are spelled: rows between `;` in a query, arrays
+ * nested up to three deep in JSON. Rows of two axes may differ in length, which lib judges; of
+ * three they may not.
  */
 #include "layouts.h"
 #include "decode.h"
@@ -31,7 +32,8 @@ static bool bad(struct reading *r, enum api__problem_id id, const char *what)
         api__text_print(&t, "%s%" PRIu64, i ? "," : "", r->place[i]);
     api__text_put(&t, "]");
     const char *index = api__text_done(&t).at;
-    api__bad_value(r->call, id, r->p, "%s%s: %s", api__shown(r->call->arena, r->p->name), index + 8, what);
+    api__bad_value(r->call, id, r->p, "%s%s: %s", api__shown(r->call->arena, r->p->name), index + 8,
+                   what);
     r->call->issue.members = r->depth ? index : NULL;
     return false;
 }
@@ -179,14 +181,16 @@ static bool read_number(struct reading *r, struct pe_array *out)
     return true;
 }
 
-bool api__read_array(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p,
-                     struct pe_array *out)
+bool api__read_array(struct api__call *call, struct api__layout_ask *ask,
+                     const struct api__param *p, struct pe_array *out)
 {
     struct reading r = {.call = call, .p = p};
     bool list = p->json ? p->value.len && *p->value.at == '[' : true;
-    bool one = !p->json && !memchr(p->value.at, ',', p->value.len) && !memchr(p->value.at, ';', p->value.len);
+    bool one = !p->json && !memchr(p->value.at, ',', p->value.len) &&
+               !memchr(p->value.at, ';', p->value.len);
     if (p->value.len == 0)
-        return api__bad_value(call, API__BAD_VALUE, p, "%s has no value", api__shown(call->arena, p->name));
+        return api__bad_value(call, API__BAD_VALUE, p, "%s has no value",
+                              api__shown(call->arena, p->name));
     if (is_broadcast(p->name) && (!list || one))
         return read_number(&r, out);
     if (!list)

@@ -22,8 +22,8 @@ static void put_findings(struct api__text *t, const struct pe_check *check, bool
     const struct pe_finding *f = pe_check_findings(check, warnings, &listed, &total);
     api__text_print(t, ",\"%s\":[", warnings ? "warnings" : "errors");
     for (unsigned i = 0; i < listed; i++) {
-        api__text_print(t, "%s{\"rule\":\"%s\",\"tensor\":\"%s\",\"index\":[", i ? "," : "", f[i].rule,
-                        pe_option_info(f[i].tensor)->name);
+        api__text_print(t, "%s{\"rule\":\"%s\",\"tensor\":\"%s\",\"index\":[", i ? "," : "",
+                        f[i].rule, pe_option_info(f[i].tensor)->name);
         for (unsigned k = 0; k < f[i].rank; k++)
             api__text_print(t, "%s%" PRIu64, k ? "," : "", f[i].index[k]);
         api__text_put(t, "]");
@@ -44,7 +44,8 @@ static void put_totals(struct api__text *t, const struct pe_check *check)
     uint64_t errors, warnings;
     pe_check_findings(check, false, &listed, &errors);
     pe_check_findings(check, true, &listed, &warnings);
-    api__text_print(t, ",\"errors_total\":%" PRIu64 ",\"warnings_total\":%" PRIu64, errors, warnings);
+    api__text_print(t, ",\"errors_total\":%" PRIu64 ",\"warnings_total\":%" PRIu64, errors,
+                    warnings);
 }
 
 static void put_names(struct api__text *t, const struct pe_check *check)
@@ -80,7 +81,8 @@ static void put_readings(struct api__text *t, const struct pe_check *check)
     for (int r = 0; r < PE_READINGS; r++) {
         if (!pe_check_reading(check, (enum pe_reading)r, &count, &agrees))
             break;
-        api__text_print(t, "%s\"%s\":{\"cu_seqlens\":[", r ? "," : "", pe_reading_name((enum pe_reading)r));
+        api__text_print(t, "%s\"%s\":{\"cu_seqlens\":[", r ? "," : "",
+                        pe_reading_name((enum pe_reading)r));
         put_starts(t, check, (enum pe_reading)r);
         api__text_print(t, "],\"agrees\":%s}", agrees < 0 ? "null" : agrees ? "true" : "false");
     }
@@ -94,7 +96,8 @@ static bool json_alone(struct api__call *call, const struct api__layout_ask *ask
     struct api_bytes word = {"json", 4};
     if (format && !api__read_word(call, format, &word))
         return false;
-    bool other = (call->extension.at && !api__equal(call->extension, "json")) || !api__equal(word, "json");
+    bool other =
+        (call->extension.at && !api__equal(call->extension, "json")) || !api__equal(word, "json");
     bool chosen = call->extension.at || format;
     if (other || (!chosen && api__negotiate(call->request, json, 1) < 0))
         return api__refuse(call, API__NOT_ACCEPTABLE, "a check is answered as .json alone");
@@ -109,8 +112,9 @@ static bool small_enough(struct api__call *call, const struct pe_check *check)
         values += pe_check_reading(check, (enum pe_reading)r, &count, &agrees) ? count : 0;
     return values <= limit ||
            api__refuse(call, API__TOO_LARGE,
-                       "JSON holds %" PRIu64 " values at most, and the readings here would be %" PRIu64, limit,
-                       values);
+                       "JSON holds %" PRIu64
+                       " values at most, and the readings here would be %" PRIu64,
+                       limit, values);
 }
 
 bool api__layout_check(struct api__call *call, struct api__layout_ask *ask)

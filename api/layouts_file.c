@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_file.c: arrays that are sent as they are: .npy holds one, .safetensors any number under the names of
- * parameters. Integers of 1 to 8 bytes or bool, little-endian, C order, at most three axes. Values are not
- * copied, except those that a layout goes on reading after it is made.
+ * layouts_file.c: arrays that are sent as they are: .npy holds one, .safetensors any number under
+ * the names of parameters. Integers of 1 to 8 bytes or bool, little-endian, C order, at most three
+ * axes. Values are not copied, except those that a layout goes on reading after it is made.
  */
 #include "layouts.h"
 #include "decode.h"
@@ -45,8 +45,8 @@ static const void *lasting(struct api__call *call, enum pe_option o, struct api_
 }
 
 /* Puts an array where its option has it. */
-static bool take(struct api__call *call, struct api__layout_ask *ask, struct api_bytes name, enum pe_option o,
-                 const struct found *f)
+static bool take(struct api__call *call, struct api__layout_ask *ask, struct api_bytes name,
+                 enum pe_option o, const struct found *f)
 {
     const struct pe_option_info *info = pe_option_info(o);
     uint64_t count;
@@ -67,8 +67,8 @@ static bool take(struct api__call *call, struct api__layout_ask *ask, struct api
 }
 
 /* The option that an array of a file may be. */
-static bool find_option(struct api__call *call, const struct api__layout_ask *ask, struct api_bytes name,
-                        enum pe_option *out)
+static bool find_option(struct api__call *call, const struct api__layout_ask *ask,
+                        struct api_bytes name, enum pe_option *out)
 {
     const char **names = api__arena_array(call->arena, PE_OPTIONS, sizeof *names);
     size_t count = 0;
@@ -82,12 +82,13 @@ static bool find_option(struct api__call *call, const struct api__layout_ask *as
         *out = (enum pe_option)o;
         if (!ask->q.given[o] && !api__find_param(&ask->params, info->name))
             return true;
-        return api__blame(call, API__REPEATED_PARAMETER, api__bytes(info->name), "%s is given twice", info->name);
+        return api__blame(call, API__REPEATED_PARAMETER, api__bytes(info->name),
+                          "%s is given twice", info->name);
     }
     const char *near = api__nearest(name, names, count);
     api__blame(call, API__UNKNOWN_PARAMETER, name, "%s is no array of %s%s%s%s",
-               api__shown(call->arena, name), pe_endpoint_name(ask->q.endpoint), near ? "; did you mean " : "",
-               near ? near : "", near ? "?" : "");
+               api__shown(call->arena, name), pe_endpoint_name(ask->q.endpoint),
+               near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     call->issue.allowed = names;
     call->issue.allowed_count = count;
     call->issue.did_you_mean = near;
@@ -179,8 +180,9 @@ static bool read_dtype(struct api__call *call, struct api_bytes text, struct fou
         const char *name;
         unsigned size;
         bool is_unsigned;
-    } types[] = {{"I64", 8, false}, {"I32", 4, false}, {"I16", 2, false}, {"I8", 1, false}, {"U64", 8, true},
-                 {"U32", 4, true},  {"U16", 2, true},  {"U8", 1, true},   {"BOOL", 1, true}};
+    } types[] = {{"I64", 8, false}, {"I32", 4, false}, {"I16", 2, false},
+                 {"I8", 1, false},  {"U64", 8, true},  {"U32", 4, true},
+                 {"U16", 2, true},  {"U8", 1, true},   {"BOOL", 1, true}};
     struct api_bytes name;
     if (!api__json_string(call->arena, text, &name))
         return false;
@@ -194,7 +196,8 @@ static bool read_dtype(struct api__call *call, struct api_bytes text, struct fou
     return false;
 }
 
-/* One member of the header: what it says of its tensor. `data` is all that lies behind the header. */
+/* One member of the header: what it says of its tensor. `data` is all that lies behind the header.
+ */
 static const char *read_tensor(struct api__call *call, struct api_bytes text, struct api_bytes data,
                                struct found *f)
 {

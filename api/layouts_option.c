@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_option.c: one parameter of a layout into the field of its option. Limits that the table of options
- * states are checked by lib; words and numbers are read here.
+ * layouts_option.c: one parameter of a layout into the field of its option. Limits that the table
+ * of options states are checked by lib; words and numbers are read here.
  */
 #include "layouts.h"
 #include "decode.h"
@@ -11,13 +11,15 @@
 
 #include <string.h>
 
-bool api__count_entries(struct api__call *call, struct api__layout_ask *ask, struct api_bytes name, uint64_t n)
+bool api__count_entries(struct api__call *call, struct api__layout_ask *ask, struct api_bytes name,
+                        uint64_t n)
 {
     uint64_t limit = call->request->limits->max_layout_entries;
     ask->entries += n;
     if (ask->entries <= limit)
         return true;
-    return api__blame(call, API__TOO_LARGE, name, "lists may have %llu entries at most in one request",
+    return api__blame(call, API__TOO_LARGE, name,
+                      "lists may have %llu entries at most in one request",
                       (unsigned long long)limit);
 }
 
@@ -33,7 +35,8 @@ static size_t words_of(const char *const *words)
 static bool read_number_or_word(struct api__call *call, const struct api__param *p,
                                 const struct pe_option_info *info, int64_t *out)
 {
-    bool number = p->value.len && (*p->value.at == '-' || (*p->value.at >= '0' && *p->value.at <= '9'));
+    bool number =
+        p->value.len && (*p->value.at == '-' || (*p->value.at >= '0' && *p->value.at <= '9'));
     int word;
     if (number)
         return api__read_integer(call, p, info->lo, info->hi, out);
@@ -45,14 +48,15 @@ static bool read_number_or_word(struct api__call *call, const struct api__param 
     return true;
 }
 
-static bool read_pair(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p,
-                      struct pe_pair *out)
+static bool read_pair(struct api__call *call, struct api__layout_ask *ask,
+                      const struct api__param *p, struct pe_pair *out)
 {
     struct pe_array a;
     if (!api__read_array(call, ask, p, &a))
         return false;
     const int64_t *v = a.at;
-    if (a.rank != 1 || a.count != 2 || v[0] < 0 || v[1] < 0 || v[0] > PE_SLOT_END || v[1] > PE_SLOT_END)
+    if (a.rank != 1 || a.count != 2 || v[0] < 0 || v[1] < 0 || v[0] > PE_SLOT_END ||
+        v[1] > PE_SLOT_END)
         return api__bad_value(call, API__BAD_VALUE, p, "%s is two slots a,b with 0 <= a < b",
                               api__shown(call->arena, p->name));
     *out = (struct pe_pair){v[0], v[1]};
@@ -61,8 +65,8 @@ static bool read_pair(struct api__call *call, struct api__layout_ask *ask, const
 
 /* ---------------------------------------------------------------- tensors */
 
-static bool put_output(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p,
-                       struct api_bytes name)
+static bool put_output(struct api__call *call, struct api__layout_ask *ask,
+                       const struct api__param *p, struct api_bytes name)
 {
     uint64_t offered = pe_outs_offered(ask->q.endpoint);
     int id = pe_out_find(name.at, name.len);
@@ -70,7 +74,8 @@ static bool put_output(struct api__call *call, struct api__layout_ask *ask, cons
     size_t count = 0;
     if (id >= 0 && offered >> id & 1) {
         if (ask->q.outputs >> id & 1)
-            return api__bad_value(call, API__BAD_VALUE, p, "outputs names %s twice", pe_out_name((enum pe_out)id));
+            return api__bad_value(call, API__BAD_VALUE, p, "outputs names %s twice",
+                                  pe_out_name((enum pe_out)id));
         ask->q.outputs |= UINT64_C(1) << id;
         return true;
     }
@@ -78,16 +83,17 @@ static bool put_output(struct api__call *call, struct api__layout_ask *ask, cons
         if (offered >> o & 1)
             names[count++] = pe_out_name((enum pe_out)o);
     const char *near = api__nearest(name, names, count);
-    api__bad_value(call, API__BAD_VALUE, p, "%s is no tensor of %s%s%s%s", api__shown(call->arena, name),
-                   pe_endpoint_name(ask->q.endpoint), near ? "; did you mean " : "", near ? near : "",
-                   near ? "?" : "");
+    api__bad_value(call, API__BAD_VALUE, p, "%s is no tensor of %s%s%s%s",
+                   api__shown(call->arena, name), pe_endpoint_name(ask->q.endpoint),
+                   near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     call->issue.allowed = names;
     call->issue.allowed_count = count;
     call->issue.did_you_mean = near;
     return false;
 }
 
-static bool read_outputs_json(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p)
+static bool read_outputs_json(struct api__call *call, struct api__layout_ask *ask,
+                              const struct api__param *p)
 {
     struct api__json j;
     struct api_bytes item, name;
@@ -102,7 +108,8 @@ static bool read_outputs_json(struct api__call *call, struct api__layout_ask *as
     return true;
 }
 
-static bool read_outputs(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p)
+static bool read_outputs(struct api__call *call, struct api__layout_ask *ask,
+                         const struct api__param *p)
 {
     struct api_bytes rest = p->value;
     if (p->json) {
@@ -120,7 +127,8 @@ static bool read_outputs(struct api__call *call, struct api__layout_ask *ask, co
         if (comma && rest.len == 0)
             return api__bad_value(call, API__BAD_VALUE, p, "outputs ends in an empty name");
     }
-    return ask->q.outputs || api__bad_value(call, API__BAD_VALUE, p, "outputs must name at least one tensor");
+    return ask->q.outputs ||
+           api__bad_value(call, API__BAD_VALUE, p, "outputs must name at least one tensor");
 }
 
 /* ---------------------------------------------------------------- names of conventions */
@@ -145,8 +153,8 @@ static const char *known_to(struct api__call *call, struct api_bytes word)
     return api__text_done(&t).at;
 }
 
-bool api__read_convention(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p,
-                          enum pe_option o)
+bool api__read_convention(struct api__call *call, struct api__layout_ask *ask,
+                          const struct api__param *p, enum pe_option o)
 {
     struct api_bytes word;
     enum pe_endpoint endpoint = names_of(ask, o);
@@ -178,8 +186,8 @@ bool api__read_convention(struct api__call *call, struct api__layout_ask *ask, c
 
 /* ---------------------------------------------------------------- entry */
 
-bool api__read_option(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p,
-                      enum pe_option o)
+bool api__read_option(struct api__call *call, struct api__layout_ask *ask,
+                      const struct api__param *p, enum pe_option o)
 {
     const struct pe_option_info *info = pe_option_info(o);
     void *field = (char *)&ask->q + info->offset;

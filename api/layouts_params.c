@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_params.c: what a layout was made with: every option that has a value, presets and conventions filled
- * in, and the parameters of rows=. Arrays are not repeated.
+ * layouts_params.c: what a layout was made with: every option that has a value, presets and
+ * conventions filled in, and the parameters of rows=. Arrays are not repeated.
  */
 #include "layouts.h"
 #include "table_name.h"
@@ -49,12 +49,13 @@ static bool value_of(struct api__call *call, const struct pe_layout_request *q, 
     case PE_IS_NUMBER_OR_WORD:
         *out = number(call, info->name, *(const int64_t *)field);
         if (*(const int64_t *)field >= PE_A_WORD)
-            *out = (struct pair){info->name, info->words[*(const int64_t *)field - PE_A_WORD], true};
+            *out =
+                (struct pair){info->name, info->words[*(const int64_t *)field - PE_A_WORD], true};
         return true;
     case PE_IS_PAIR:
         *out = (struct pair){info->name,
-                             api__format_text(call->arena, "[%" PRId64 ",%" PRId64 "]", q->slice.first,
-                                              q->slice.end),
+                             api__format_text(call->arena, "[%" PRId64 ",%" PRId64 "]",
+                                              q->slice.first, q->slice.end),
                              false};
         return true;
     default:
@@ -73,17 +74,26 @@ static bool spelled(const struct api__layout_ask *ask, struct api__call *call, c
     return true;
 }
 
-/* The parameters of the kind, from its canonical text `name=value&...`, but for those that the ids replace. */
-static size_t rows_pairs(struct api__call *call, const struct pe_spec *rows, struct pair *out)
+/* The parameters of the kind, from its canonical text `name=value&...`, but for those that the ids
+ * replace. */
+static size_t rows_pairs(struct api__call *call, const struct api__layout_ask *ask,
+                         const struct pe_spec *rows, struct pair *out)
 {
-    struct api_bytes text = api__table_text(call->arena, rows);
     size_t n = 0;
+    if (ask->stored) {
+        out[n++] = (struct pair){
+            "rows", api__format_text(call->arena, "learned/%s", ask->stored->name), true};
+        out[n++] = (struct pair){"dtype", pe_dtype_name((enum pe_dtype)rows->dtype), true};
+        return n;
+    }
     out[n++] = (struct pair){"rows", pe_kind_name(rows->kind), true};
+    struct api_bytes text = api__table_text(call->arena, rows);
     while (text.len) {
         const char *end = memchr(text.at, '&', text.len), *sign = memchr(text.at, '=', text.len);
         size_t len = end ? (size_t)(end - text.at) : text.len;
         const char *name = api__arena_copy(call->arena, text.at, (size_t)(sign - text.at));
-        const char *value = api__arena_copy(call->arena, sign + 1, len - (size_t)(sign + 1 - text.at));
+        const char *value =
+            api__arena_copy(call->arena, sign + 1, len - (size_t)(sign + 1 - text.at));
         text.at += len + (end != NULL);
         text.len -= len + (end != NULL);
         int id = pe_param_find(name, strlen(name));
@@ -98,7 +108,8 @@ static size_t rows_pairs(struct api__call *call, const struct pe_spec *rows, str
 }
 
 static struct pair *pairs_of(struct api__call *call, const struct api__layout_ask *ask,
-                             const struct pe_layout_request *q, const struct pe_spec *rows, size_t *count)
+                             const struct pe_layout_request *q, const struct pe_spec *rows,
+                             size_t *count)
 {
     struct pair *pairs = api__arena_array(call->arena, PE_OPTIONS + PE_PARAMS + 1, sizeof *pairs);
     size_t n = 0;
@@ -106,7 +117,7 @@ static struct pair *pairs_of(struct api__call *call, const struct api__layout_as
         n += value_of(call, q, (enum pe_option)o, &pairs[n]);
     n += spelled(ask, call, "tokens_per_second", &pairs[n]);
     if (rows)
-        n += rows_pairs(call, rows, pairs + n);
+        n += rows_pairs(call, ask, rows, pairs + n);
     qsort(pairs, n, sizeof *pairs, by_name);
     *count = n;
     return pairs;
@@ -131,9 +142,10 @@ const char *api__layout_parameters(struct api__call *call, const struct api__lay
     return api__text_done(&t).at;
 }
 
-const struct api_pair *api__layout_metadata(struct api__call *call, const struct api__layout_ask *ask,
-                                            const struct pe_layout_request *q, const struct pe_spec *rows,
-                                            unsigned *count)
+const struct api_pair *api__layout_metadata(struct api__call *call,
+                                            const struct api__layout_ask *ask,
+                                            const struct pe_layout_request *q,
+                                            const struct pe_spec *rows, unsigned *count)
 {
     size_t n;
     const struct pair *pairs = pairs_of(call, ask, q, rows, &n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_read.c: names before values, values before what they mean together. What is unknown or repeated is
- * blamed first.
+ * layouts_read.c: names before values, values before what they mean together. What is unknown or
+ * repeated is blamed first.
  */
 #include "layouts.h"
 #include "table_choice.h"
@@ -11,8 +11,10 @@
 
 /* ---------------------------------------------------------------- names */
 
-/* Names that a path takes besides options: how the answer is sent, rows=, and body= of an .npy body. */
-static size_t other_names(struct api__call *call, const struct api__layout_ask *ask, const char **names)
+/* Names that a path takes besides options: how the answer is sent, rows=, and body= of an .npy
+ * body. */
+static size_t other_names(struct api__call *call, const struct api__layout_ask *ask,
+                          const char **names)
 {
     struct api__names sending = api__option_names();
     size_t n = 0;
@@ -20,8 +22,8 @@ static size_t other_names(struct api__call *call, const struct api__layout_ask *
     for (size_t i = 0; i < sending.count; i++)
         if (!check || strcmp(sending.at[i], "format") == 0)
             names[n++] = sending.at[i];
-    if (ask->q.endpoint == PE_PADDED || ask->q.endpoint == PE_PACKED || ask->q.endpoint == PE_CACHED ||
-        ask->q.endpoint == PE_SHARDED)
+    if (ask->q.endpoint == PE_PADDED || ask->q.endpoint == PE_PACKED ||
+        ask->q.endpoint == PE_CACHED || ask->q.endpoint == PE_SHARDED)
         names[n++] = "rows";
     if (call->body == API__NPY)
         names[n++] = "body";
@@ -37,8 +39,8 @@ static bool is_one_of(struct api_bytes name, const char *const *names, size_t co
 }
 
 /* The option that a parameter is, or PE_OPTION_NONE for one of the others. */
-static bool resolve_name(struct api__call *call, const struct api__layout_ask *ask, const struct api__param *p,
-                         enum pe_option *out)
+static bool resolve_name(struct api__call *call, const struct api__layout_ask *ask,
+                         const struct api__param *p, enum pe_option *out)
 {
     const char **names = api__arena_array(call->arena, PE_OPTIONS + 16, sizeof *names);
     size_t count = other_names(call, ask, names);
@@ -53,7 +55,8 @@ static bool resolve_name(struct api__call *call, const struct api__layout_ask *a
     for (int i = 0; i < PE_OPTIONS; i++)
         if (pe_option_info((enum pe_option)i)->endpoints >> ask->q.endpoint & 1)
             names[count++] = pe_option_info((enum pe_option)i)->name;
-    const char *why = api__format_text(call->arena, "is not a parameter of %s", pe_endpoint_name(ask->q.endpoint));
+    const char *why = api__format_text(call->arena, "is not a parameter of %s",
+                                       pe_endpoint_name(ask->q.endpoint));
     return api__unknown_param(call, p, why, names, count);
 }
 
@@ -64,7 +67,8 @@ static bool is_name(enum pe_option o)
     return o != PE_OPTION_NONE && pe_option_info(o)->type == PE_IS_NAME;
 }
 
-static bool read_values(struct api__call *call, struct api__layout_ask *ask, const enum pe_option *ids)
+static bool read_values(struct api__call *call, struct api__layout_ask *ask,
+                        const enum pe_option *ids)
 {
     for (size_t i = 0; i < ask->params.count; i++) {
         if (ids[i] == PE_OPTION_NONE || is_name(ids[i]))

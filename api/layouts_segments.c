@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_segments.c: rows of {"length", "reason", "position", "pads"}, from JSON alone. A flat list is one row.
+ * layouts_segments.c: rows of {"length", "reason", "position", "pads"}, from JSON alone. A flat
+ * list is one row.
  */
 #include "layouts.h"
 #include "decode.h"
@@ -16,9 +17,11 @@ struct place {
     uint64_t row, at;
 };
 
-static bool bad(struct api__call *call, const struct api__param *p, struct place at, const char *what)
+static bool bad(struct api__call *call, const struct api__param *p, struct place at,
+                const char *what)
 {
-    api__bad_value(call, API__BAD_VALUE, p, "segments[%" PRIu64 ", %" PRIu64 "]: %s", at.row, at.at, what);
+    api__bad_value(call, API__BAD_VALUE, p, "segments[%" PRIu64 ", %" PRIu64 "]: %s", at.row, at.at,
+                   what);
     call->issue.members =
         api__format_text(call->arena, "\"index\":[%" PRIu64 ",%" PRIu64 "]", at.row, at.at);
     return false;
@@ -44,7 +47,8 @@ static bool read_member(struct api__call *call, const struct api__param *p, stru
                         struct api_bytes name, struct api_bytes value, struct pe_declared *out)
 {
     if (api__equal(name, "length"))
-        return read_count(value, 0, &out->length) || bad(call, p, at, "length is an integer from 0 on");
+        return read_count(value, 0, &out->length) ||
+               bad(call, p, at, "length is an integer from 0 on");
     if (api__equal(name, "pads"))
         return read_count(value, 0, &out->pads) || bad(call, p, at, "pads is an integer from 0 on");
     if (api__equal(name, "position")) {
@@ -54,7 +58,8 @@ static bool read_member(struct api__call *call, const struct api__param *p, stru
     }
     if (api__equal(name, "reason")) {
         out->reason = reason_of(call, value);
-        return out->reason >= 0 || bad(call, p, at, "reason is document, chunk, skip, copy or branch");
+        return out->reason >= 0 ||
+               bad(call, p, at, "reason is document, chunk, skip, copy or branch");
     }
     const char *near = api__nearest(name, members, sizeof members / sizeof *members);
     bad(call, p, at,
@@ -126,8 +131,8 @@ static bool read_row(struct api__call *call, const struct api__param *p, struct 
     return true;
 }
 
-bool api__read_segments(struct api__call *call, struct api__layout_ask *ask, const struct api__param *p,
-                        struct pe_declared_rows *out)
+bool api__read_segments(struct api__call *call, struct api__layout_ask *ask,
+                        const struct api__param *p, struct pe_declared_rows *out)
 {
     struct reading r = {.count = 0};
     struct api__json j;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layouts_table.c: a layout as the tensors of a table, and its rows. Rows of a kind are filled by runs of ids
- * that rise by one; an id that comes again, as pads have it, is copied.
+ * layouts_table.c: a layout as the tensors of a table, and its rows. Rows of a kind are filled by
+ * runs of ids that rise by one; an id that comes again, as pads have it, is copied.
  */
 #include "layouts_table.h"
 #include "layouts.h"
@@ -25,6 +25,17 @@ static struct pe_tensor rows_of(const struct pe_tensor *ids, const struct pe_ten
     return t;
 }
 
+/* The rows of a stored table. */
+static struct pe_tensor stored_row(const struct api_learned_table *t, const struct pe_spec *spec)
+{
+    return (struct pe_tensor){.name = "weight",
+                              .dtype = (enum pe_dtype)spec->dtype,
+                              .rank = 2,
+                              .shape = {t->file.rows, t->file.width},
+                              .rows = t->file.rows,
+                              .row_elements = t->file.width};
+}
+
 static bool stands_before(const struct pe_tensor *a, const struct pe_tensor *b)
 {
     return a->dtype != b->dtype ? a->dtype < b->dtype : strcmp(a->name, b->name) < 0;
@@ -44,8 +55,8 @@ static void insert(struct api_table *table, struct api_layout *l, struct pe_tens
     l->source[at].spec = spec;
 }
 
-void api__layout_tensors(struct api__call *call, const struct pe_layout *layout, const struct pe_spec *rows,
-                         struct api_table *table)
+void api__layout_tensors(struct api__call *call, const struct pe_layout *layout,
+                         const struct pe_spec *rows, struct api_table *table)
 {
     struct pe_tensor tensors[PE_OUTS], of_spec[PE_MAX_TENSORS], ids;
     enum pe_out outs[PE_OUTS];
@@ -53,7 +64,11 @@ void api__layout_tensors(struct api__call *call, const struct pe_layout *layout,
     memset(l, 0, sizeof *l);
     l->layout = layout;
     unsigned n = pe_layout_tensors(layout, tensors, outs);
-    unsigned m = rows ? pe_spec_tensors(rows, of_spec) : 0;
+    unsigned m = 0;
+    if (rows && call->facts)
+        of_spec[m++] = stored_row(call->facts->tables, rows);
+    else if (rows)
+        m = pe_spec_tensors(rows, of_spec);
     table->layout = l;
     table->tensors = api__arena_array(call->arena, n + m, sizeof *table->tensors);
     table->tensor_count = 0;
@@ -62,7 +77,7 @@ void api__layout_tensors(struct api__call *call, const struct pe_layout *layout,
     if (!rows)
         return;
     l->has_rows = true;
-    l->first = rows->offset;
+    l->first = rows->positions.count ? rows->positions.at[0] : rows->offset;
     pe_layout_positions_tensor(layout, &ids);
     for (unsigned i = 0; i < m; i++)
         insert(table, l, rows_of(&ids, &of_spec[i]), true, PE_OUT_POSITION_IDS, i);
@@ -84,8 +99,8 @@ void api_layout_positions(const struct api_layout *l, uint64_t first, uint64_t r
 }
 
 /* Rows for ids [0, count): runs of neighbours at once. */
-static bool fill_ids(const struct pe_plan *plan, const struct api_layout *l, unsigned spec, const int64_t *ids,
-                     uint64_t count, size_t row, char *out)
+static bool fill_ids(const struct pe_plan *plan, const struct api_layout *l, unsigned spec,
+                     const int64_t *ids, uint64_t count, size_t row, char *out)
 {
     for (uint64_t i = 0, n; i < count; i += n) {
         void *outs[PE_MAX_TENSORS] = {NULL};
@@ -122,8 +137,8 @@ static bool fill_rows(const struct api_table *table, const struct pe_plan *plan,
     return true;
 }
 
-bool api_table_fill(const struct api_table *table, const struct pe_plan *plan, unsigned tensor, uint64_t first,
-                    uint64_t rows, void *out)
+bool api_table_fill(const struct api_table *table, const struct pe_plan *plan, unsigned tensor,
+                    uint64_t first, uint64_t rows, void *out)
 {
     const struct api_layout *l = table->layout;
     if (!l) {

@@ -7,7 +7,7 @@
 #ifndef API_LEARNED_H
 #define API_LEARNED_H
 
-#include "call.h"
+#include "param.h"
 
 /* /v1/learned and /v1/learned/{name} */
 bool api__learned_list(struct api__call *);
@@ -22,6 +22,11 @@ bool api__learned_name(struct api__call *, struct api_bytes text, struct api_lea
 
 /* Makes the provisional plan. */
 bool api__learned_ask(struct api__call *, struct api_learned *);
+
+/* The dtype of rows, if the parameter is there (NULL: it is not); and whether JSON can carry a found table of
+ * the dtype of table->spec. */
+bool api__learned_dtype(struct api__call *, const struct api__param *, struct pe_spec *);
+bool api__learned_json(struct api__call *, const struct api_table *);
 
 /* The issue of an outcome that is none of FOUND, MADE, CHANGED, SAME, REMOVED. */
 bool api__learned_refuse(struct api__call *, const struct api_learned *);

@@ -35,7 +35,7 @@ static bool check_names(struct api__call *call, const struct api__params *params
     return api__check_names(call, params, names, OWN_NAMES + options.count);
 }
 
-static bool read_dtype(struct api__call *call, const struct api__param *p, struct pe_spec *spec)
+bool api__learned_dtype(struct api__call *call, const struct api__param *p, struct pe_spec *spec)
 {
     struct api_bytes word;
     if (!p)
@@ -129,7 +129,7 @@ static bool make_tensor(struct api__call *call, struct api_table *table)
 }
 
 /* Whether the dtype can hold the largest value. JSON has no infinities (RFC 8259, section 6). */
-static bool check_json(struct api__call *call, const struct api_table *table)
+bool api__learned_json(struct api__call *call, const struct api_table *table)
 {
     unsigned char as[8];
     double again = 0;
@@ -211,7 +211,7 @@ bool api__learned_rows(struct api__call *call)
     pe_spec_init(&table->spec, PE_KIND_SINUSOIDAL, PE_RESOURCE_TABLE);
     if (!api__learned_name(call, split_extension(call), wish) ||
         !api__table_params(call, params, &table->spec) || !check_names(call, params) ||
-        !read_dtype(call, api__find_param(params, "dtype"), &table->spec) ||
+        !api__learned_dtype(call, api__find_param(params, "dtype"), &table->spec) ||
         !read_window(call, params, &table->spec) || !api__choose(call, params, &choice))
         return false;
     if (!call->facts)
@@ -220,6 +220,6 @@ bool api__learned_rows(struct api__call *call)
         return api__learned_refuse(call, wish);
     table->kind = api__format_text(call->arena, "learned/%s", wish->name);
     return check_rows(call, &table->spec) && make_tensor(call, table) &&
-           api__select_tensors(call, &choice, table) && check_json(call, table) &&
+           api__select_tensors(call, &choice, table) && api__learned_json(call, table) &&
            send_rows(call, wish, &choice, table);
 }

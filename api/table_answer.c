@@ -89,7 +89,7 @@ static bool refuse_codings(struct api__call *call)
 {
     static const char *const names[] = {"zstd", "gzip", "identity"};
     api__refuse(call, API__NOT_ACCEPTABLE,
-                "Accept-Encoding forbids every coding that there is: zstd, gzip and identity, which is none");
+                "Accept-Encoding allows none of zstd, gzip and identity, which is no coding at all");
     call->issue.allowed = names;
     call->issue.allowed_count = sizeof names / sizeof *names;
     return false;

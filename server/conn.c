@@ -91,6 +91,7 @@ static void forget_request(struct conn *c)
     c->body = c->long_target = NULL;
     c->body_size = c->body_room = 0;
     c->stream = NULL;
+    c->streamed = 0;
     c->raw = NULL;
     c->calls = 0;
     c->tries = 0;
@@ -180,7 +181,7 @@ void conn_completed(void *port, struct MHD_Connection *handle, void **context, e
     if (c->status) {
         bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !c->cut;
         uint64_t took = conn_clock_us() - c->began_us;
-        uint64_t bytes = c->stream ? c->stream->sent : whole ? c->bytes : 0;
+        uint64_t bytes = c->stream ? c->streamed : whole ? c->bytes : 0;
         struct log_request line = {.request_id = c->id, .method = c->method, .target = shown(c), .status = c->status,
                                    .bytes = bytes, .duration_us = took, .trace_id = {c->trace, strlen(c->trace)},
                                    .client = c->client, .cut = !whole};

@@ -59,6 +59,7 @@ struct conn {
     uint64_t heard; /* ms: when the last of the body came */
     struct order *order;
     struct stream *stream; /* the answer under way, owned by its response */
+    uint64_t streamed;     /* bytes of it that the library has taken */
     int status;
     uint64_t bytes; /* of the body that is being sent, where they are known */
     struct metrics_series *series;

@@ -81,7 +81,7 @@ static void check_send(struct conn *c, uint64_t now)
 {
     if (now - c->looked < LOOK_MS || c->suspended)
         return;
-    uint64_t moved = peer_taken(c->fd) + (c->local && c->stream ? c->stream->sent : 0);
+    uint64_t moved = peer_taken(c->fd) + (c->local ? c->streamed : 0);
     if (moved != c->mark) {
         c->mark = moved;
         c->since = now;

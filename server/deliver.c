@@ -5,6 +5,7 @@
  */
 #include "deliver.h"
 #include "must.h"
+#include "press.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -87,6 +88,8 @@ static uint64_t length_of(const struct order *order)
     const struct api_plan *plan = order->plan;
     if (!plan->table)
         return plan->text.len;
+    if (plan->table->coding != API_IDENTITY)
+        return order->measured;
     uint64_t length = plan->status == 304 ? plan->table->length : plan->table->count;
     return length == API_UNKNOWN ? order->measured : length;
 }
@@ -188,20 +191,27 @@ struct answer deliver_payload(struct order *order, struct payload *payload)
 /* A stream in the hands of the library. */
 struct pull {
     struct conn *conn;
-    struct stream *stream;
+    struct stream *stream; /* of the press, where there is one */
+    struct press *press;   /* NULL: plain */
 };
 
 static ssize_t pull(void *closure, uint64_t at, char *out, size_t size)
 {
     struct pull *p = closure;
     struct conn *c = p->conn;
-    must(at == p->stream->sent);
+    must(at == c->streamed);
     for (;;) {
         if (c->cut)
             return MHD_CONTENT_READER_END_WITH_ERROR;
-        ssize_t n = stream_read(p->stream, out, size);
-        if (n > 0)
+        ssize_t n = p->press ? press_read(p->press, out, size) : stream_read(p->stream, out, size);
+        if (n > 0) {
+            c->streamed += (uint64_t)n;
             return n;
+        }
+        if (n == PRESS_BUSY) {
+            conn_suspend(c);
+            return 0;
+        }
         if (n == STREAM_END)
             return MHD_CONTENT_READER_END_OF_STREAM;
         if (n == STREAM_BROKEN)
@@ -214,7 +224,10 @@ static ssize_t pull(void *closure, uint64_t at, char *out, size_t size)
 static void close_pull(void *closure)
 {
     struct pull *p = closure;
-    stream_close(&p->stream);
+    if (p->press)
+        press_close(&p->press);
+    else
+        stream_close(&p->stream);
     metrics_move(METRIC_STREAMS, -1);
     free(p);
 }
@@ -223,15 +236,18 @@ struct answer deliver_stream(struct conn *c, struct stream *stream)
 {
     const struct api_table *t = stream->order->plan->table;
     struct answer a = {.status = stream->order->plan->status};
-    struct pull *p = malloc(sizeof *p);
-    if (!p) {
+    bool coded = t->coding != API_IDENTITY, unknown = coded || t->count == API_UNKNOWN;
+    struct pull *p = calloc(1, sizeof *p);
+    if (!p || (coded && !(p->press = press_open(c, stream)))) {
+        free(p);
         stream_close(&stream);
         return a;
     }
     metrics_move(METRIC_STREAMS, 1);
-    *p = (struct pull){c, stream};
-    uint64_t size = t->count == API_UNKNOWN ? MHD_SIZE_UNKNOWN : t->count;
-    size_t block = size < BLOCK ? (size_t)size : t->count == API_UNKNOWN ? 1 : BLOCK;
+    p->conn = c;
+    p->stream = stream;
+    uint64_t size = unknown ? MHD_SIZE_UNKNOWN : t->count;
+    size_t block = unknown ? 1 : size < BLOCK ? (size_t)size : BLOCK;
     a.response = MHD_create_response_from_callback(size, block ? block : 1, pull, p, close_pull);
     if (!a.response) {
         close_pull(p);

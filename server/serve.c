@@ -7,11 +7,9 @@
 #include "serve.h"
 #include "learned.h"
 #include "must.h"
+#include "whole.h"
 
 #include <string.h>
-
-/* Text up to this size is written in one piece, and its length stated. */
-#define SMALL_TEXT (64 << 10)
 
 /* How often a request starts over because the build that it joined was given up. */
 #define TRIES 4
@@ -49,43 +47,6 @@ static bool send_stream(struct conn *c, struct payload *payload, struct shared_p
     return deliver(c, a) || (!c->status && unavailable(c));
 }
 
-/* Room for the whole of a written body; 0 where it is too large to be written in one piece. */
-static size_t small_text(const struct order *order)
-{
-    const struct api_table *t = order->plan->table;
-    size_t room = api_format_is_text(t->format) ? api_writer_head_size(t) : 0;
-    bool small = room && order->extent.bytes <= FILL_AT_ONCE;
-    for (unsigned i = 0; small && i < t->tensor_count; i++)
-        if (t->tensor < 0 || (unsigned)t->tensor == i)
-            small = !__builtin_add_overflow(room, api_writer_room(t, i, order->extent.rows[i]), &room) &&
-                    room <= SMALL_TEXT;
-    return small ? room : 0;
-}
-
-/* Writes a small body, from a payload or a plan as stream_open takes them over; NULL where that fails. */
-static char *write_small(struct order *order, struct payload *payload, struct shared_plan *plan, size_t *length)
-{
-    size_t room = small_text(order);
-    char *text = malloc(room);
-    struct stream *s = text ? stream_open(order, payload, plan) : NULL;
-    if (!s) {
-        payload_leave(&payload);
-        plans_drop(&plan);
-        free(text);
-        return NULL;
-    }
-    ssize_t n = 1;
-    for (*length = 0; n > 0 && *length < room; *length += n > 0 ? (size_t)n : 0)
-        n = stream_read(s, text + *length, room - *length);
-    bool whole = n == STREAM_END || stream_read(s, text, 1) == STREAM_END;
-    stream_close(&s);
-    if (!whole) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 /* Sends an answer, and keeps it where it may soon be asked for again. */
 static bool send_answer(struct conn *c, struct answer a, struct payload *payload, const struct memo_key *key)
 {
@@ -99,15 +60,16 @@ static bool send_answer(struct conn *c, struct answer a, struct payload *payload
 /* Sends a table from a whole payload, which the caller goes on reading. */
 static bool send_payload(struct conn *c, struct payload *payload, enum cache_outcome outcome, const struct memo_key *key)
 {
+    const struct api_table *t = c->order->plan->table;
     struct answer a;
-    if (small_text(c->order)) {
+    if (whole_fits(c->order)) {
         size_t length;
         payload_join(payload);
-        char *text = write_small(c->order, payload, NULL, &length);
+        char *text = whole_write(c->order, payload, NULL, &length);
         if (!text)
             return unavailable(c);
         a = deliver_made(c->order, c->order->plan->status, text, length);
-    } else if (api_format_is_text(c->order->plan->table->format)) {
+    } else if (api_format_is_text(t->format) || t->coding != API_IDENTITY) {
         payload_join(payload);
         return send_stream(c, payload, NULL, outcome);
     } else {
@@ -214,6 +176,16 @@ static bool send_awaited(struct conn *c)
     return good;
 }
 
+/* A table whose rows are made without a plan of the library. */
+static bool send_made(struct conn *c)
+{
+    size_t length;
+    if (!whole_fits(c->order))
+        return send_stream(c, NULL, NULL, CACHE_NONE);
+    char *text = whole_write(c->order, NULL, NULL, &length);
+    return text ? deliver(c, deliver_made(c->order, c->order->plan->status, text, length)) : unavailable(c);
+}
+
 static void let_go(void *closure)
 {
     struct store_blob *blob = closure;
@@ -226,9 +198,9 @@ static bool send_learned(struct conn *c)
     const struct api_table *t = c->order->plan->table;
     struct store_blob *blob = c->order->blob;
     bool text = api_format_is_text(t->format);
-    const unsigned char *rows = store_blob_rows(blob, t, text ? pe_dtype_size(t->tensors[0].dtype) : 1);
+    const unsigned char *rows = t->layout ? NULL : store_blob_rows(blob, t, text ? pe_dtype_size(t->tensors[0].dtype) : 1);
     if (!rows)
-        return send_stream(c, NULL, NULL, CACHE_NONE);
+        return send_made(c);
     struct payload *payload = payload_borrow(rows, (size_t)t->tensors[0].bytes, c->order->extent.goal, let_go, blob);
     if (!payload)
         return unavailable(c);
@@ -246,13 +218,7 @@ static bool is_layout(const struct api_table *t)
 
 static bool send_layout(struct conn *c)
 {
-    size_t length;
-    if (!is_layout(c->order->plan->table))
-        return send_direct(c);
-    if (!small_text(c->order))
-        return send_stream(c, NULL, NULL, CACHE_NONE);
-    char *text = write_small(c->order, NULL, NULL, &length);
-    return text ? deliver(c, deliver_made(c->order, c->order->plan->status, text, length)) : unavailable(c);
+    return is_layout(c->order->plan->table) ? send_made(c) : send_direct(c);
 }
 
 static bool send_text(struct conn *c, int status, const char *text)
@@ -295,18 +261,18 @@ static bool send_page(struct conn *c)
     return false;
 }
 
-/* HEAD and 304 state the length of a small text, which is known only when it is written. */
+/* HEAD and 304 state the length of a small body, where it is known only when it is written. */
 static void measure(struct conn *c)
 {
     const struct api_table *t = c->order->plan->table;
     struct shared *s = c->worker->shared;
-    if (t->length != API_UNKNOWN || !small_text(c->order))
+    if ((t->length != API_UNKNOWN && t->coding == API_IDENTITY) || !whole_fits(c->order))
         return;
     struct payload *payload = cache_peek(s->cache, t->key);
-    bool layout = is_layout(t);
-    struct shared_plan *plan = payload || layout ? NULL : plans_try(s->plans, c->order);
+    bool planless = is_layout(t) || c->order->blob;
+    struct shared_plan *plan = payload || planless ? NULL : plans_try(s->plans, c->order);
     size_t length;
-    char *text = payload || plan || layout ? write_small(c->order, payload, plan, &length) : NULL;
+    char *text = payload || plan || planless ? whole_write(c->order, payload, plan, &length) : NULL;
     if (text)
         c->order->measured = length;
     free(text);

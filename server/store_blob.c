@@ -174,20 +174,24 @@ static const unsigned char *row_at(const struct store_blob *b, uint64_t row)
     return b->map + b->file.data + row * b->file.width * pe_dtype_size(b->file.dtype);
 }
 
+void store_blob_pick(const struct store_blob *b, const int64_t *rows, uint64_t count, enum pe_dtype dtype, void *out)
+{
+    unsigned char *to = out;
+    for (uint64_t i = 0; i < count; i++, to += b->file.width * pe_dtype_size(dtype))
+        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)rows[i]), dtype, to, b->file.width) == PE_OK);
+}
+
 void store_blob_fill(const struct store_blob *b, const struct api_table *table, uint64_t first, uint64_t count,
                      void *out)
 {
     const struct pe_tensor *t = &table->tensors[0];
     const struct pe_spec *s = &table->spec;
-    unsigned char *to = out;
     if (!s->positions.count) {
         row_at(b, (uint64_t)s->offset + first + count - 1);
-        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)s->offset + first), t->dtype, to, count * t->row_elements) == PE_OK);
+        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)s->offset + first), t->dtype, out, count * t->row_elements) == PE_OK);
         return;
     }
-    for (uint64_t i = 0; i < count; i++, to += t->row_elements * pe_dtype_size(t->dtype))
-        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)s->positions.at[first + i]), t->dtype, to, t->row_elements) ==
-             PE_OK);
+    store_blob_pick(b, s->positions.at + first, count, t->dtype, out);
 }
 
 const unsigned char *store_blob_rows(const struct store_blob *b, const struct api_table *table, size_t alignment)

@@ -52,6 +52,8 @@ int store_blob_load(struct store_files *, struct store_blob *);
 
 /* Rows of a READY blob as rows of the one tensor of a table made by api_learned_plan: first .. first+count-1,
  * to `out`. */
+/* Rows by number, each of which is there, one after the other in another dtype. */
+void store_blob_pick(const struct store_blob *, const int64_t *rows, uint64_t count, enum pe_dtype, void *out);
 void store_blob_fill(const struct store_blob *, const struct api_table *, uint64_t first, uint64_t count, void *out);
 
 /* Where the rows of that table stand in the mapping, one after the other, aligned for `alignment` bytes; NULL

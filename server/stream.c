@@ -49,11 +49,28 @@ static bool have_room(void **at, size_t *have, size_t size)
     return *at != NULL;
 }
 
+/* Rows of a stored table for the ids of a layout. */
+static void pick_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows, unsigned char *out)
+{
+    const struct api_table *table = s->order->plan->table;
+    const struct pe_tensor *tensor = &table->tensors[t];
+    int64_t ids[256];
+    for (uint64_t n; rows; first += n, rows -= n, out += n * tensor->row_elements * pe_dtype_size(tensor->dtype)) {
+        n = rows < 256 ? rows : 256;
+        api_layout_positions(table->layout, first, n, ids);
+        store_blob_pick(s->order->blob, ids, n, tensor->dtype, out);
+    }
+}
+
 /* Makes `rows` rows of tensor t. */
 static bool make_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows, void *out)
 {
     const struct api_table *table = s->order->plan->table;
-    if (s->order->blob) {
+    if (s->order->blob && table->layout && api_layout_is_rows(table->layout, t)) {
+        pick_rows(s, t, first, rows, out);
+        return true;
+    }
+    if (s->order->blob && !table->layout) {
         store_blob_fill(s->order->blob, table, first, rows, out);
         return true;
     }

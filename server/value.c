@@ -177,7 +177,7 @@ static size_t slips(const char *a, const char *b)
     size_t n = strlen(a), m = strlen(b);
     size_t row[3][48];
     if (n >= 48 || m >= 48)
-        return 48;
+        return SIZE_MAX;
     for (size_t j = 0; j <= m; j++)
         row[0][j] = j;
     for (size_t i = 1; i <= n; i++) {

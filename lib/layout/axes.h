@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * axes.h: ids of several axes (M-RoPE): text rises on all of them at once, an image or a clip spans them.
+ * axes.h: ids of several axes (M-RoPE): text rises on all of them at once, an image or a clip spans
+ * them.
  */
 #ifndef PE_LAYOUT_AXES_H
 #define PE_LAYOUT_AXES_H
@@ -37,12 +38,20 @@ struct pe__axes {
     uint32_t documents;
     int64_t tokens, longest;
     bool overlaps; /* some text begins inside of what stands before it */
-    uint32_t room_stretches, room_documents;
+    uint64_t room_stretches, room_documents;
 };
 
 /* Errors: MISSING, CONFLICT, RANGE, NO_MEMORY. */
-enum pe_error pe__axes_make(struct pe__axes *, const struct pe_layout_request *, struct pe_layout_fault *);
+enum pe_error pe__axes_make(struct pe__axes *, const struct pe_layout_request *,
+                            struct pe_layout_fault *);
 void pe__axes_clear(struct pe__axes *);
+
+/* The checks that need no walk. Same errors. */
+enum pe_error pe__axes_check(const struct pe_layout_request *, struct pe_layout_fault *);
+
+/* The grids of a kind, and the option that they are. */
+const struct pe_array *pe__grids(const struct pe_layout_request *, bool video);
+enum pe_option pe__grid_option(bool video);
 
 /* A grid in tokens: frames, rows, columns. */
 struct pe__frames {
@@ -55,7 +64,8 @@ int64_t pe__frame_at(const struct pe_layout_request *, bool video, int64_t grid,
 
 /* As in project.h. */
 unsigned pe__axes_shape(const struct pe__axes *, enum pe_out, uint64_t shape[4]);
-void pe__axes_project(const struct pe__axes *, enum pe_out, uint64_t first, uint64_t count, void *out);
+void pe__axes_project(const struct pe__axes *, enum pe_out, uint64_t first, uint64_t count,
+                      void *out);
 enum pe_error pe__axes_allowed(const struct pe__axes *, enum pe_out, struct pe_layout_fault *);
 
 #endif

@@ -10,7 +10,10 @@
 
 #include <inttypes.h>
 
-static int64_t axis_count(const struct pe__axes *a) { return a->q->text_axis ? 4 : 3; }
+static int64_t axis_count(const struct pe__axes *a)
+{
+    return a->q->text_axis ? 4 : 3;
+}
 
 static bool is_slots(enum pe_out id)
 {
@@ -23,11 +26,19 @@ unsigned pe__axes_shape(const struct pe__axes *a, enum pe_out id, uint64_t shape
     switch (id) {
     case PE_OUT_ROPE_DELTAS:
     case PE_OUT_NEXT_POSITION:
-    case PE_OUT_DOCUMENTS: shape[0] = a->documents; return 1;
-    case PE_OUT_CU_SEQLENS: shape[0] = a->documents + UINT64_C(1); return 1;
-    case PE_OUT_INDICES: shape[0] = (uint64_t)a->tokens; return 1;
-    case PE_OUT_MAX_SEQLEN: return 0;
-    default: break;
+    case PE_OUT_DOCUMENTS:
+        shape[0] = a->documents;
+        return 1;
+    case PE_OUT_CU_SEQLENS:
+        shape[0] = a->documents + UINT64_C(1);
+        return 1;
+    case PE_OUT_INDICES:
+        shape[0] = (uint64_t)a->tokens;
+        return 1;
+    case PE_OUT_MAX_SEQLEN:
+        return 0;
+    default:
+        break;
     }
     if (id == PE_OUT_POSITION_IDS)
         shape[rank++] = (uint64_t)axis_count(a);
@@ -55,8 +66,8 @@ static uint32_t stretch_at(const struct pe__axes *a, int64_t flat)
 }
 
 /* Tokens k .. k+n-1 of a grid on axis 0 t, 1 h, 2 w. */
-static void put_grid(const struct pe__axes *a, const struct pe__stretch *s, int axis, int64_t k, int64_t n,
-                     struct pe__sink *out)
+static void put_grid(const struct pe__axes *a, const struct pe__stretch *s, int axis, int64_t k,
+                     int64_t n, struct pe__sink *out)
 {
     struct pe__frames f = pe__grid_of(a->q, s->video, s->grid);
     while (n > 0) {
@@ -72,13 +83,14 @@ static void put_grid(const struct pe__axes *a, const struct pe__stretch *s, int 
     }
 }
 
-static void put_tokens(const struct pe__axes *a, enum pe_out id, int64_t axis, const struct pe__stretch *s,
-                       int64_t k, int64_t n, struct pe__sink *out)
+static void put_tokens(const struct pe__axes *a, enum pe_out id, int64_t axis,
+                       const struct pe__stretch *s, int64_t k, int64_t n, struct pe__sink *out)
 {
     if (id == PE_OUT_ATTENTION_MASK)
         pe__put_run(out, 1, 0, n);
     else if (id == PE_OUT_SEGMENT_IDS)
-        pe__put_run(out, a->q->segment_base + s->document - a->document[s->document].first_of_row, 0, n);
+        pe__put_run(out, a->q->segment_base + s->document - a->document[s->document].first_of_row,
+                    0, n);
     else if (a->q->text_axis && axis == 0)
         pe__put_run(out, s->text + k, 1, n);
     else if (s->grid < 0)
@@ -87,14 +99,15 @@ static void put_tokens(const struct pe__axes *a, enum pe_out id, int64_t axis, c
         put_grid(a, s, (int)(axis - a->q->text_axis), k, n, out);
 }
 
-static void put_slots(const struct pe__axes *a, enum pe_out id, int64_t axis, int64_t flat, int64_t count,
-                      struct pe__sink *out)
+static void put_slots(const struct pe__axes *a, enum pe_out id, int64_t axis, int64_t flat,
+                      int64_t count, struct pe__sink *out)
 {
-    int64_t pad = id == PE_OUT_POSITION_IDS ? a->q->fill
+    int64_t pad = id == PE_OUT_POSITION_IDS  ? a->q->fill
                   : id == PE_OUT_SEGMENT_IDS ? a->q->segment_base - 1
                                              : 0;
     for (uint32_t i = stretch_at(a, flat); count > 0; i++) {
-        int64_t gap = i < a->stretches ? pe__min(count, pe__max(0, a->stretch[i].slot - flat)) : count;
+        int64_t gap =
+            i < a->stretches ? pe__min(count, pe__max(0, a->stretch[i].slot - flat)) : count;
         pe__put_run(out, pad, 0, gap);
         flat += gap;
         count -= gap;
@@ -132,15 +145,22 @@ static int64_t bound(const struct pe__axes *a, enum pe_out id, uint64_t i)
 {
     const struct pe__story *d = &a->document[i];
     switch (id) {
-    case PE_OUT_CU_SEQLENS: return i < a->documents ? d->before : a->tokens;
-    case PE_OUT_ROPE_DELTAS: return d->next - (a->q->delta == PE_DELTA_TOKENS ? d->tokens : a->width);
-    case PE_OUT_NEXT_POSITION: return d->next;
-    case PE_OUT_DOCUMENTS: return (int64_t)i;
-    default: must(id == PE_OUT_MAX_SEQLEN); return a->longest;
+    case PE_OUT_CU_SEQLENS:
+        return i < a->documents ? d->before : a->tokens;
+    case PE_OUT_ROPE_DELTAS:
+        return d->next - (a->q->delta == PE_DELTA_TOKENS ? d->tokens : a->width);
+    case PE_OUT_NEXT_POSITION:
+        return d->next;
+    case PE_OUT_DOCUMENTS:
+        return (int64_t)i;
+    default:
+        must(id == PE_OUT_MAX_SEQLEN);
+        return a->longest;
     }
 }
 
-static void put_indices(const struct pe__axes *a, int64_t first, int64_t count, struct pe__sink *out)
+static void put_indices(const struct pe__axes *a, int64_t first, int64_t count,
+                        struct pe__sink *out)
 {
     uint32_t lo = 0, hi = a->stretches;
     while (hi - lo > 1) {
@@ -159,7 +179,8 @@ static void put_indices(const struct pe__axes *a, int64_t first, int64_t count, 
     }
 }
 
-void pe__axes_project(const struct pe__axes *a, enum pe_out id, uint64_t first, uint64_t count, void *out)
+void pe__axes_project(const struct pe__axes *a, enum pe_out id, uint64_t first, uint64_t count,
+                      void *out)
 {
     struct pe__sink sink = {out, pe__dtype(a->q, id) == PE_DTYPE_I64};
     if (is_slots(id))
@@ -171,7 +192,8 @@ void pe__axes_project(const struct pe__axes *a, enum pe_out id, uint64_t first, 
             pe__put(&sink, bound(a, id, first + i));
 }
 
-enum pe_error pe__axes_allowed(const struct pe__axes *a, enum pe_out id, struct pe_layout_fault *fault)
+enum pe_error pe__axes_allowed(const struct pe__axes *a, enum pe_out id,
+                               struct pe_layout_fault *fault)
 {
     const struct pe_layout_request *q = a->q;
     int64_t lo = -1, hi = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * bounds.h: the projections of a form that have a value for each sequence, row or segment, or one in all.
+ * bounds.h: the projections of a form that have a value for each sequence, row or segment, or one
+ * in all.
  */
 #ifndef PE_LAYOUT_BOUNDS_H
 #define PE_LAYOUT_BOUNDS_H

@@ -2,13 +2,13 @@
  *
  * build.c: rows of pieces to the form of form.h.
  *
- * A piece is a run of one document; pads inside it cut it into several segments. Positions, sequences and
- * chains are decided here and nowhere else. What a client wrote never sizes an allocation: lists grow with
- * the pieces that come.
+ * A piece is a run of one document; pads inside it cut it into several segments. Positions,
+ * sequences and chains are decided here and nowhere else. What a client wrote never sizes an
+ * allocation: lists grow with the pieces that come.
  */
 #include "layout/fault.h"
 #include "layout/form.h"
-#include "must.h"
+#include "layout/list.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,26 +29,15 @@ static void out_of_memory(struct pe__builder *b)
     fail(b, pe__fault(b->fault, PE_NO_MEMORY, PE_OPTION_NONE, "no memory for the layout"));
 }
 
-/* Makes *list hold `room` items; keeps it where that cannot be had. */
-static bool resize(void *list, size_t room, size_t item)
-{
-    void *old = *(void **)list, *grown;
-    size_t bytes;
-    if (__builtin_mul_overflow(room, item, &bytes) || !(grown = realloc(old, bytes ? bytes : 1)))
-        return false;
-    *(void **)list = grown;
-    return true;
-}
-
 static bool more_segments(struct pe__builder *b)
 {
     struct pe__form *f = b->form;
     if (f->segments < f->room_segments)
         return true;
     size_t room = f->room_segments < 16 ? 16 : f->room_segments + f->room_segments / 2;
-    if (room >= PE__NONE || !resize(&f->segment, room, sizeof *f->segment) ||
-        (b->with_lanes && !resize(&f->lane, room, sizeof *f->lane)) ||
-        (b->with_source && !resize(&f->source, room, sizeof *f->source))) {
+    if (room >= PE__NONE || !pe__list_resize(&f->segment, room, sizeof *f->segment) ||
+        (b->with_lanes && !pe__list_resize(&f->lane, room, sizeof *f->lane)) ||
+        (b->with_source && !pe__list_resize(&f->source, room, sizeof *f->source))) {
         out_of_memory(b);
         return false;
     }
@@ -62,9 +51,9 @@ static bool more_sequences(struct pe__builder *b)
     if (f->sequences < f->room_sequences)
         return true;
     size_t room = f->room_sequences < 16 ? 16 : f->room_sequences + f->room_sequences / 2;
-    if (room >= PE__NONE || !resize(&f->sequence, room, sizeof *f->sequence) ||
-        (f->past_before && !resize(&f->past_before, room + 1, sizeof *f->past_before)) ||
-        (b->with_offset && !resize(&f->offset, room, sizeof *f->offset))) {
+    if (room >= PE__NONE || !pe__list_resize(&f->sequence, room, sizeof *f->sequence) ||
+        (f->past_before && !pe__list_resize(&f->past_before, room + 1, sizeof *f->past_before)) ||
+        (b->with_offset && !pe__list_resize(&f->offset, room, sizeof *f->offset))) {
         out_of_memory(b);
         return false;
     }
@@ -100,15 +89,16 @@ static bool add_sequence(struct pe__builder *b, uint32_t segment, int64_t past, 
     struct pe__form *f = b->form;
     if (!more_sequences(b) || !note_past(b, past))
         return false;
-    f->sequence[f->sequences] = 
-        (struct pe__sequence){segment, segment != PE__NONE ? b->open_tokens : PE__NONE, (uint32_t)f->rows};
+    f->sequence[f->sequences] = (struct pe__sequence){
+        segment, segment != PE__NONE ? b->open_tokens : PE__NONE, (uint32_t)f->rows};
     if (b->with_offset)
         f->offset[f->sequences] = offset;
     f->sequences++;
     return true;
 }
 
-/* Ends the sequence under way: gives it a number, or drops it where it is empty and that is wished. */
+/* Ends the sequence under way: gives it a number, or drops it where it is empty and that is wished.
+ */
 static void close_sequence(struct pe__builder *b)
 {
     struct pe__form *f = b->form;
@@ -137,7 +127,9 @@ static void push(struct pe__builder *b, int64_t slot, int64_t length, int64_t po
         .position = position,
         .cover = f->covered,
         .document = reason == PE_REASON_PAD ? -1 : b->piece.document,
-        .anchor = length ? i : i > row->segment ? s[-1].anchor : PE__NONE,
+        .anchor = length             ? i
+                  : i > row->segment ? s[-1].anchor
+                                     : PE__NONE,
         .sequence = PE__NONE,
         .before = PE__NONE,
         .after = PE__NONE,
@@ -173,12 +165,12 @@ void pe__build_begin(struct pe__builder *b, struct pe__form *f, const struct pe_
     f->room_segments = segments < 16 ? 16 : (uint32_t)segments;
     f->room_sequences = f->room_segments;
     if (rows >= PE__NONE || segments >= PE__NONE ||
-        !resize(&f->row, (size_t)rows + 1, sizeof *f->row) ||
-        !resize(&f->segment, f->room_segments, sizeof *f->segment) ||
-        !resize(&f->sequence, f->room_sequences, sizeof *f->sequence) ||
-        (b->with_lanes && !resize(&f->lane, f->room_segments, sizeof *f->lane)) ||
-        (b->with_source && !resize(&f->source, f->room_segments, sizeof *f->source)) ||
-        (b->with_offset && !resize(&f->offset, f->room_sequences, sizeof *f->offset)))
+        !pe__list_resize(&f->row, (size_t)rows + 1, sizeof *f->row) ||
+        !pe__list_resize(&f->segment, f->room_segments, sizeof *f->segment) ||
+        !pe__list_resize(&f->sequence, f->room_sequences, sizeof *f->sequence) ||
+        (b->with_lanes && !pe__list_resize(&f->lane, f->room_segments, sizeof *f->lane)) ||
+        (b->with_source && !pe__list_resize(&f->source, f->room_segments, sizeof *f->source)) ||
+        (b->with_offset && !pe__list_resize(&f->offset, f->room_sequences, sizeof *f->offset)))
         out_of_memory(b);
 }
 
@@ -187,7 +179,8 @@ void pe__build_row(struct pe__builder *b)
     struct pe__form *f = b->form;
     if (b->error)
         return;
-    f->row[f->rows] = (struct pe__row){f->segments, f->sequences, PE__NONE, 0, f->width, f->covered};
+    f->row[f->rows] =
+        (struct pe__row){f->segments, f->sequences, PE__NONE, 0, f->width, f->covered};
     b->row_at = f->rows * f->width;
     b->row_tokens = b->row_room = 0;
     b->open = b->open_tokens = b->previous = b->trunk = PE__NONE;
@@ -218,7 +211,8 @@ void pe__build_piece(struct pe__builder *b, const struct pe__piece *piece)
     }
 }
 
-/* The position of a token of the piece at this slot of the row; `empty`: of the one that it would have. */
+/* The position of a token of the piece at this slot of the row; `empty`: of the one that it would
+ * have. */
 static int64_t position_at(const struct pe__builder *b, int64_t slot, bool empty)
 {
     const struct pe_layout_request *q = b->form->q;
@@ -238,9 +232,10 @@ static void check_positions(struct pe__builder *b, int64_t slot, int64_t length,
 {
     const struct pe_layout_request *q = b->form->q;
     if (position < -PE_SLOT_END || position > PE_SLOT_END - length) {
-        fail(b, pe__fault(b->fault, PE_RANGE,
-                          q->given[PE_OPTION_PAST_LENGTHS] ? PE_OPTION_PAST_LENGTHS : PE_OPTION_START,
-                          "row %" PRId64 " needs a position beyond 2^53", b->form->rows));
+        fail(b,
+             pe__fault(b->fault, PE_RANGE,
+                       q->given[PE_OPTION_PAST_LENGTHS] ? PE_OPTION_PAST_LENGTHS : PE_OPTION_START,
+                       "row %" PRId64 " needs a position beyond 2^53", b->form->rows));
         return;
     }
     if (!q->given[PE_OPTION_TABLE_LENGTH] || length == 0 ||
@@ -336,7 +331,8 @@ enum pe_error pe__build_end(struct pe__builder *b)
     const struct pe_layout_request *q = f->q;
     if (b->error)
         return b->error;
-    f->row[f->rows] = (struct pe__row){f->segments, f->sequences, PE__NONE, 0, f->width, f->covered};
+    f->row[f->rows] =
+        (struct pe__row){f->segments, f->sequences, PE__NONE, 0, f->width, f->covered};
     if (q->given[PE_OPTION_TABLE_LENGTH] && q->fill < PE_A_WORD &&
         (q->fill < 0 || q->fill >= q->table_length))
         return pe__fault(b->fault, PE_RANGE, PE_OPTION_FILL,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cached.c: see cached.h: reading a request. Position = start + tokens already there + place in the new part.
+ * cached.c: see cached.h: reading a request. Position = start + tokens already there + place in the
+ * new part.
  */
 #include "layout/cached.h"
 #include "layout/fault.h"
@@ -22,14 +23,17 @@ static enum pe_error check_forms(const struct reading *r)
     bool chunk = q->given[PE_OPTION_CHUNK], index = q->given[PE_OPTION_CHUNK_INDEX];
     struct pe_layout_fault *f = r->fault;
     if (!past && !mask)
-        return pe__fault(f, PE_MISSING, PE_OPTION_PAST_LENGTHS, "past_lengths or attention_mask is required");
+        return pe__fault(f, PE_MISSING, PE_OPTION_PAST_LENGTHS,
+                         "past_lengths or attention_mask is required");
     if (past && mask)
         return pe__fault(f, PE_CONFLICT, PE_OPTION_ATTENTION_MASK,
                          "attention_mask cannot stand beside past_lengths");
     if (r->tree && q->given[PE_OPTION_NEW_LENGTHS])
-        return pe__fault(f, PE_CONFLICT, PE_OPTION_NEW_LENGTHS, "new_lengths cannot stand beside parents");
+        return pe__fault(f, PE_CONFLICT, PE_OPTION_NEW_LENGTHS,
+                         "new_lengths cannot stand beside parents");
     if (!r->tree && !q->given[PE_OPTION_NEW_LENGTHS])
-        return pe__fault(f, PE_MISSING, PE_OPTION_NEW_LENGTHS, "new_lengths or parents is required");
+        return pe__fault(f, PE_MISSING, PE_OPTION_NEW_LENGTHS,
+                         "new_lengths or parents is required");
     if (chunk != index)
         return pe__fault(f, PE_MISSING, chunk ? PE_OPTION_CHUNK_INDEX : PE_OPTION_CHUNK,
                          "chunk and chunk_index go together");
@@ -89,7 +93,10 @@ static enum pe_error read_tree(const struct reading *r)
     return PE_OK;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* The tokens of one request that stand in this answer. */
 static void take_chunk(const struct reading *r, struct pe__request *now, int64_t fresh)
@@ -151,13 +158,15 @@ static enum pe_error read_request(const struct reading *r, uint64_t b, uint64_t 
     if (now->done + now->query > PE_SLOT_END || now->first < -PE_SLOT_END ||
         now->first > PE_SLOT_END - now->query)
         return pe__fault_at(r->fault, PE_RANGE,
-                            q->given[PE_OPTION_NEW_LENGTHS] ? PE_OPTION_NEW_LENGTHS : PE_OPTION_PAST_LENGTHS,
+                            q->given[PE_OPTION_NEW_LENGTHS] ? PE_OPTION_NEW_LENGTHS
+                                                            : PE_OPTION_PAST_LENGTHS,
                             b, "the request needs a position beyond 2^53");
     now[1].queries_before = now->queries_before + now->query;
     now[1].keys_before = now->keys_before + pe__held(c, now);
     if (now[1].keys_before > PE_SLOT_END)
         return pe__fault_at(r->fault, PE_RANGE,
-                            q->given[PE_OPTION_NEW_LENGTHS] ? PE_OPTION_NEW_LENGTHS : PE_OPTION_PAST_LENGTHS,
+                            q->given[PE_OPTION_NEW_LENGTHS] ? PE_OPTION_NEW_LENGTHS
+                                                            : PE_OPTION_PAST_LENGTHS,
                             b, "the sum up to here is beyond 2^53");
     if (now->query > c->longest)
         c->longest = now->query;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cached.h: going on after a prefix that is in a cache: later chunks, next turns, decode steps, draft trees.
+ * cached.h: going on after a prefix that is in a cache: later chunks, next turns, decode steps,
+ * draft trees.
  */
 #ifndef PE_LAYOUT_CACHED_H
 #define PE_LAYOUT_CACHED_H
@@ -25,7 +26,7 @@ struct pe__cached {
     int64_t width; /* of a row, where flatten=false */
     int64_t slots; /* of the stream, where flatten=true */
     int64_t longest, longest_keys;
-    int32_t *depth; /* of a draft tree; or NULL */
+    int32_t *depth;  /* of a draft tree; or NULL */
     int64_t deepest; /* levels of the tree */
 };
 
@@ -36,7 +37,8 @@ void pe__cached_clear(struct pe__cached *);
 
 /* As in project.h. */
 unsigned pe__cached_shape(const struct pe__cached *, enum pe_out, uint64_t shape[4]);
-void pe__cached_project(const struct pe__cached *, enum pe_out, uint64_t first, uint64_t count, void *out);
+void pe__cached_project(const struct pe__cached *, enum pe_out, uint64_t first, uint64_t count,
+                        void *out);
 void pe__cached_positions(const struct pe__cached *, uint64_t first, uint64_t count, int64_t *out);
 bool pe__cached_extent(const struct pe__cached *, int64_t *least, int64_t *most);
 enum pe_error pe__cached_allowed(const struct pe__cached *, enum pe_out, struct pe_layout_fault *);

@@ -27,12 +27,19 @@ unsigned pe__cached_shape(const struct pe__cached *c, enum pe_out id, uint64_t s
     case PE_OUT_KV_LENGTHS:
     case PE_OUT_KV_OFFSET:
     case PE_OUT_ROPE_OFFSET:
-    case PE_OUT_NEXT_POSITION: shape[0] = c->batch; return 1;
+    case PE_OUT_NEXT_POSITION:
+        shape[0] = c->batch;
+        return 1;
     case PE_OUT_CU_SEQLENS:
-    case PE_OUT_CU_SEQLENS_K: shape[0] = fixed_or(c, c->batch + 1); return 1;
+    case PE_OUT_CU_SEQLENS_K:
+        shape[0] = fixed_or(c, c->batch + 1);
+        return 1;
     case PE_OUT_MAX_SEQLEN:
-    case PE_OUT_MAX_SEQLEN_K: return 0;
-    case PE_OUT_DEPTH: shape[0] = c->q->parents.count; return 1;
+    case PE_OUT_MAX_SEQLEN_K:
+        return 0;
+    case PE_OUT_DEPTH:
+        shape[0] = c->q->parents.count;
+        return 1;
     case PE_OUT_MASK:
         shape[0] = c->depth ? c->q->parents.count : (uint64_t)c->request[c->batch].queries_before;
         shape[1] = c->depth ? c->q->parents.count : (uint64_t)c->request[c->batch].keys_before;
@@ -75,9 +82,15 @@ static void put_tokens(const struct pe__cached *c, enum pe_out id, uint64_t b, i
         for (int64_t i = 0; c->depth && i < n; i++)
             pe__put(out, r->first + c->depth[k + i]);
         break;
-    case PE_OUT_CACHE_POSITIONS: pe__put_run(out, r->where + k, 1, n); break;
-    case PE_OUT_BATCH_IDS: pe__put_run(out, (int64_t)b, 0, n); break;
-    default: must(id == PE_OUT_ATTENTION_MASK); pe__put_run(out, 1, 0, n);
+    case PE_OUT_CACHE_POSITIONS:
+        pe__put_run(out, r->where + k, 1, n);
+        break;
+    case PE_OUT_BATCH_IDS:
+        pe__put_run(out, (int64_t)b, 0, n);
+        break;
+    default:
+        must(id == PE_OUT_ATTENTION_MASK);
+        pe__put_run(out, 1, 0, n);
     }
 }
 
@@ -91,8 +104,10 @@ static void put_stream(const struct pe__cached *c, enum pe_out id, int64_t first
                        struct pe__sink *out)
 {
     int64_t tokens = c->request[c->batch].queries_before;
-    for (uint64_t b = first < tokens ? request_of(c, first) : c->batch; count > 0 && b < c->batch; b++) {
-        int64_t k = first - c->request[b].queries_before, n = pe__min(count, c->request[b].query - k);
+    for (uint64_t b = first < tokens ? request_of(c, first) : c->batch; count > 0 && b < c->batch;
+         b++) {
+        int64_t k = first - c->request[b].queries_before,
+                n = pe__min(count, c->request[b].query - k);
         put_tokens(c, id, b, k, n, out);
         first += n;
         count -= n;
@@ -157,7 +172,8 @@ static void put_blocks(const struct pe__cached *c, int64_t first, int64_t count,
         int64_t seen = pe__held(c, r) - r->query + row - r->queries_before, begin = 0;
         if (c->q->given[PE_OPTION_WINDOW])
             begin = pe__max(0, seen - c->q->window + 1);
-        int64_t lo = pe__max(at, r->keys_before + begin), hi = pe__min(at + n, r->keys_before + seen + 1);
+        int64_t lo = pe__max(at, r->keys_before + begin),
+                hi = pe__min(at + n, r->keys_before + seen + 1);
         if (lo < hi)
             memset(out + (lo - at), 1, (size_t)(hi - lo));
         out += n;
@@ -173,25 +189,36 @@ static int64_t bound(const struct pe__cached *c, enum pe_out id, uint64_t i)
     const struct pe__request *r = &c->request[i < c->batch ? i : c->batch];
     bool beyond = i > c->batch && c->q->cu_seqlens_fill != PE_A_WORD + PE_REST_LAST;
     switch (id) {
-    case PE_OUT_CU_SEQLENS: return beyond ? -1 : r->queries_before;
-    case PE_OUT_CU_SEQLENS_K: return beyond ? -1 : r->keys_before;
-    case PE_OUT_MAX_SEQLEN: return c->longest;
-    case PE_OUT_MAX_SEQLEN_K: return c->longest_keys;
-    case PE_OUT_KV_LENGTHS: return pe__held(c, r);
-    case PE_OUT_KV_OFFSET: return r->done + r->query - pe__held(c, r);
-    case PE_OUT_ROPE_OFFSET: return r->first;
-    case PE_OUT_NEXT_POSITION: return r->first + (c->depth ? c->deepest : r->query);
-    default: must(id == PE_OUT_DEPTH); return c->depth[i];
+    case PE_OUT_CU_SEQLENS:
+        return beyond ? -1 : r->queries_before;
+    case PE_OUT_CU_SEQLENS_K:
+        return beyond ? -1 : r->keys_before;
+    case PE_OUT_MAX_SEQLEN:
+        return c->longest;
+    case PE_OUT_MAX_SEQLEN_K:
+        return c->longest_keys;
+    case PE_OUT_KV_LENGTHS:
+        return pe__held(c, r);
+    case PE_OUT_KV_OFFSET:
+        return r->done + r->query - pe__held(c, r);
+    case PE_OUT_ROPE_OFFSET:
+        return r->first;
+    case PE_OUT_NEXT_POSITION:
+        return r->first + (c->depth ? c->deepest : r->query);
+    default:
+        must(id == PE_OUT_DEPTH);
+        return c->depth[i];
     }
 }
 
 static bool is_slots(enum pe_out id)
 {
-    return id == PE_OUT_POSITION_IDS || id == PE_OUT_ATTENTION_MASK || id == PE_OUT_CACHE_POSITIONS ||
-           id == PE_OUT_BATCH_IDS;
+    return id == PE_OUT_POSITION_IDS || id == PE_OUT_ATTENTION_MASK ||
+           id == PE_OUT_CACHE_POSITIONS || id == PE_OUT_BATCH_IDS;
 }
 
-void pe__cached_project(const struct pe__cached *c, enum pe_out id, uint64_t first, uint64_t count, void *out)
+void pe__cached_project(const struct pe__cached *c, enum pe_out id, uint64_t first, uint64_t count,
+                        void *out)
 {
     struct pe__sink sink = {out, pe__dtype(c->q, id) == PE_DTYPE_I64};
     if (is_slots(id) && c->q->flatten)
@@ -226,13 +253,15 @@ bool pe__cached_extent(const struct pe__cached *c, int64_t *lo, int64_t *hi)
     return any;
 }
 
-enum pe_error pe__cached_allowed(const struct pe__cached *c, enum pe_out id, struct pe_layout_fault *fault)
+enum pe_error pe__cached_allowed(const struct pe__cached *c, enum pe_out id,
+                                 struct pe_layout_fault *fault)
 {
     int64_t lo = -1, hi = 0;
     if (id == PE_OUT_DEPTH && !c->depth)
         return pe__fault(fault, PE_CONFLICT, PE_OPTION_OUTPUTS, "depth is that of parents");
     if (id == PE_OUT_MASK && !c->depth && !c->q->flatten)
-        return pe__fault(fault, PE_CONFLICT, PE_OPTION_OUTPUTS, "mask needs parents or flatten=true");
+        return pe__fault(fault, PE_CONFLICT, PE_OPTION_OUTPUTS,
+                         "mask needs parents or flatten=true");
     if (pe__dtype(c->q, id) != PE_DTYPE_I32 || id == PE_OUT_DEPTH)
         return PE_OK;
     if (id == PE_OUT_POSITION_IDS) {
@@ -242,7 +271,8 @@ enum pe_error pe__cached_allowed(const struct pe__cached *c, enum pe_out id, str
             if (c->request[b].query)
                 hi = pe__max(hi, c->request[b].where + c->request[b].query - 1);
     } else if (!is_slots(id)) {
-        for (uint64_t b = 0; b < c->batch + (id == PE_OUT_CU_SEQLENS || id == PE_OUT_CU_SEQLENS_K); b++) {
+        for (uint64_t b = 0; b < c->batch + (id == PE_OUT_CU_SEQLENS || id == PE_OUT_CU_SEQLENS_K);
+             b++) {
             lo = pe__min(lo, bound(c, id, b));
             hi = pe__max(hi, bound(c, id, b));
         }

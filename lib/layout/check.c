@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.c: do these arrays agree? The order of the examinations, and what is read off them afterwards.
+ * check.c: do these arrays agree? The order of the examinations, and what is read off them
+ * afterwards.
  */
 #include "layout/check.h"
 #include "layout/options.h"
 
 #include <stdlib.h>
 
-static enum pe_error check_declared(const struct pe_layout_request *q, struct pe_layout_fault *fault)
+static enum pe_error check_declared(const struct pe_layout_request *q,
+                                    struct pe_layout_fault *fault)
 {
     bool shards = q->given[PE_OPTION_SHARDS], split = q->given[PE_OPTION_SPLIT];
     if (shards != split)
         return pe__fault(fault, PE_MISSING, shards ? PE_OPTION_SPLIT : PE_OPTION_SHARDS,
                          "shards and split go together");
     if (q->given[PE_OPTION_STRIPE] && (!split || q->split != PE_SPLIT_ROUND_ROBIN))
-        return pe__fault(fault, PE_UNUSED, PE_OPTION_STRIPE, "stripe is for split=round_robin only");
+        return pe__fault(fault, PE_UNUSED, PE_OPTION_STRIPE,
+                         "stripe is for split=round_robin only");
     if (q->given[PE_OPTION_TABLE_LENGTH] && q->table_length <= q->start)
-        return pe__fault(fault, PE_RANGE, PE_OPTION_TABLE_LENGTH, "table_length must be greater than start");
+        return pe__fault(fault, PE_RANGE, PE_OPTION_TABLE_LENGTH,
+                         "table_length must be greater than start");
     if (q->given[PE_OPTION_PAST_LENGTHS] && !q->restart)
         return pe__fault(fault, PE_CONFLICT, PE_OPTION_PAST_LENGTHS,
                          "past_lengths cannot stand beside restart=false");
@@ -44,7 +48,8 @@ static enum pe_error examine(struct pe_check *c, struct pe_layout_fault *fault)
         pe__check_names(c);
     }
     pe__check_marks(c);
-    return c->no_memory ? pe__fault(fault, PE_NO_MEMORY, PE_OPTION_NONE, "no memory for the check") : PE_OK;
+    return c->no_memory ? pe__fault(fault, PE_NO_MEMORY, PE_OPTION_NONE, "no memory for the check")
+                        : PE_OK;
 }
 
 enum pe_error pe_check_create(const struct pe_layout_request *q, struct pe_check **out,
@@ -75,8 +80,8 @@ void pe_check_destroy(struct pe_check **check)
     *check = NULL;
 }
 
-const struct pe_finding *pe_check_findings(const struct pe_check *c, bool warnings, unsigned *listed,
-                                           uint64_t *total)
+const struct pe_finding *pe_check_findings(const struct pe_check *c, bool warnings,
+                                           unsigned *listed, uint64_t *total)
 {
     const struct pe__findings *f = warnings ? &c->warnings : &c->errors;
     *listed = f->listed;
@@ -84,7 +89,8 @@ const struct pe_finding *pe_check_findings(const struct pe_check *c, bool warnin
     return f->at;
 }
 
-unsigned pe_check_known_faults(const struct pe_check *c, struct pe_known_fault out[PE_MAX_KNOWN_FAULTS])
+unsigned pe_check_known_faults(const struct pe_check *c,
+                               struct pe_known_fault out[PE_MAX_KNOWN_FAULTS])
 {
     static const struct pe_known_fault all[] = {
 #define PE_KNOWN_FAULT(id, name, seen_in) {name, seen_in},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check.h: what the files of `check` share: the arrays as they were sent, the documents in them, and the
- * findings so far.
+ * check.h: what the files of `check` share: the arrays as they were sent, the documents in them,
+ * and the findings so far.
  */
 #ifndef PE_LAYOUT_CHECK_H
 #define PE_LAYOUT_CHECK_H
@@ -38,7 +38,7 @@ struct pe_check {
     struct pe__batch batch;
     struct pe__form declared; /* of `segments` */
     struct pe__plan no_plan;
-    bool numbers_clean; /* nothing was wrong with the mask: it can be read again */
+    bool numbers_clean;    /* nothing was wrong with the mask: it can be read again */
     uint32_t known_faults; /* bits */
     unsigned *conventions;
     unsigned convention_count;
@@ -47,8 +47,8 @@ struct pe_check {
     int64_t least_id;
 };
 
-/* Adds an error or a warning. `flat` is the flat slot, or the entry of a list; `expected` NULL where there
- * is none. The index gets the rank of the array that was sent. */
+/* Adds an error or a warning. `flat` is the flat slot, or the entry of a list; `expected` NULL
+ * where there is none. The index gets the rank of the array that was sent. */
 void pe__report(struct pe_check *, bool warning, enum pe__rule, enum pe_option tensor, int64_t at,
                 const int64_t *found, const int64_t *expected);
 /* The same about a whole array. */

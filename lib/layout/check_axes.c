@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_axes.c: ids of several axes: text has one id on all of them, rises by one, and lies above what it
- * follows. What grids hold depends on sizes that are not sent, and pads are not looked at.
+ * check_axes.c: ids of several axes: text has one id on all of them, rises by one, and lies above
+ * what it follows. What grids hold depends on sizes that are not sent, and pads are not looked at.
  */
 #include "layout/check.h"
 
@@ -60,8 +60,8 @@ static void see(struct walk *w, int64_t flat)
     if (w->first) {
         int64_t place = id_on(c, 0, flat);
         if (w->any && place != w->last_text + 1)
-            report(w, false, place <= w->last_text ? PE__RESTART_INSIDE : PE__SKIP_INSIDE, flat, place,
-                   w->last_text + 1);
+            report(w, false, place <= w->last_text ? PE__RESTART_INSIDE : PE__SKIP_INSIDE, flat,
+                   place, w->last_text + 1);
         w->last_text = place;
     }
     if (text)

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_documents.c: which tokens are one document, read from arrays that may be wrong: what is out of order is
- * taken as far as it goes. The first of segments, segment_ids, cu_seqlens, lengths, rows of the mask, else
- * restarts in the ids.
+ * check_documents.c: which tokens are one document, read from arrays that may be wrong: what is out
+ * of order is taken as far as it goes. The first of segments, segment_ids, cu_seqlens, lengths,
+ * rows of the mask, else restarts in the ids.
  */
 #include "layout/check.h"
 #include "layout/labels.h"
+#include "layout/list.h"
 
-#include <stdlib.h>
-
-static bool more(struct pe_check *c, void *list, uint64_t count, uint64_t *room, size_t item)
+static bool more(struct pe_check *c, void *list, uint64_t count, uint64_t *room, size_t size)
 {
-    if (count < *room)
+    if (count < INT32_MAX && pe__list_more(list, count, room, size))
         return true;
-    uint64_t grown = *room ? *room + *room / 2 : 64;
-    void *at = grown < INT32_MAX ? realloc(*(void **)list, grown * item) : NULL;
-    if (!at) {
-        c->no_memory = true;
-        return false;
-    }
-    *(void **)list = at;
-    *room = grown;
-    return true;
+    c->no_memory = true;
+    return false;
 }
 
 static int64_t tokens_of(const struct pe__batch *b)
@@ -108,7 +100,8 @@ static void from_shares(struct pe_check *c)
     bool any = false;
     for (int64_t row = 0; row < c->rows && !c->no_memory; row++) {
         int64_t begin = row * c->width, end = begin + c->width;
-        for (tail = end; tail > begin && !pe__check_token(c, tail - 1); tail--) {}
+        for (tail = end; tail > begin && !pe__check_token(c, tail - 1); tail--) {
+        }
         bool first = true;
         for (int64_t flat = begin; flat < end && !c->no_memory; flat++) {
             bool token = pe__check_token(c, flat);
@@ -156,7 +149,8 @@ static void from_ids(struct pe_check *c)
             add_token(c, i);
         }
         const struct pe__batch *b = &c->batch;
-        if (b->documents - before > 1 && tokens_of(b) - b->document[b->documents - 1].first_token == 1)
+        if (b->documents - before > 1 &&
+            tokens_of(b) - b->document[b->documents - 1].first_token == 1)
             pe__report(c, true, PE__MAYBE_PADDING, PE_OPTION_POSITION_IDS, last, NULL, NULL);
     }
 }
@@ -165,9 +159,9 @@ static enum pe_error take_pasts(struct pe_check *c, struct pe_layout_fault *faul
 {
     const struct pe_array *a = &c->q.past_lengths;
     struct pe__batch *b = &c->batch;
-    enum pe_error e = pe__entries(a, PE_OPTION_PAST_LENGTHS,
-                                  c->known ? b->documents : (uint64_t)c->rows,
-                                  c->known ? "documents" : "rows", fault);
+    enum pe_error e =
+        pe__entries(a, PE_OPTION_PAST_LENGTHS, c->known ? b->documents : (uint64_t)c->rows,
+                    c->known ? "documents" : "rows", fault);
     for (uint64_t d = 0; !e && d < b->documents; d++) {
         bool first = d == 0 || b->document[d].row != b->document[d - 1].row;
         if (c->known || first)
@@ -198,6 +192,7 @@ enum pe_error pe__check_documents(struct pe_check *c, struct pe_layout_fault *fa
         c->known = false, from_rows(c);
     if (!more(c, &b->document, b->documents, &b->room_documents, sizeof *b->document))
         return pe__fault(fault, PE_NO_MEMORY, PE_OPTION_NONE, "no memory for the check");
-    b->document[b->documents] = (struct pe__found){.first_run = b->runs, .first_token = tokens_of(b)};
+    b->document[b->documents] =
+        (struct pe__found){.first_run = b->runs, .first_token = tokens_of(b)};
     return c->q.given[PE_OPTION_PAST_LENGTHS] ? take_pasts(c, fault) : PE_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_lists.c: offsets, lengths and the longest of them, against each other and against the slots.
+ * check_lists.c: offsets, lengths and the longest of them, against each other and against the
+ * slots.
  */
 #include "layout/check.h"
 #include "layout/labels.h"
@@ -80,8 +81,8 @@ static void check_sums(struct pe_check *c)
         int64_t found = pe__at(c->cu, c->cu->count - 1);
         for (uint64_t i = c->cu->count; i < n; i++)
             sum += pe__at(c->lengths, i);
-        pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)c->cu->count - 1, &found,
-                   &sum);
+        pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)c->cu->count - 1,
+                   &found, &sum);
     }
 }
 
@@ -106,7 +107,8 @@ static bool at_border(struct pe_check *c, uint64_t *i, int64_t border, bool end_
     if (found == border)
         return true;
     if (!(end_wrong && *i == c->cu->count - 1))
-        pe__report(c, false, PE__BOUNDARIES_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)*i, &found, &border);
+        pe__report(c, false, PE__BOUNDARIES_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)*i, &found,
+                   &border);
     return false;
 }
 
@@ -162,7 +164,8 @@ static void check_multiples(struct pe_check *c)
     for (uint64_t i = 0; i < n; i++) {
         int64_t length = lengths ? pe__at(c->lengths, i) : pe__at(c->cu, i + 1) - pe__at(c->cu, i);
         if (length > 0 && length % need)
-            pe__report(c, false, PE__NOT_MULTIPLE, lengths ? PE_OPTION_LENGTHS : PE_OPTION_CU_SEQLENS,
+            pe__report(c, false, PE__NOT_MULTIPLE,
+                       lengths ? PE_OPTION_LENGTHS : PE_OPTION_CU_SEQLENS,
                        (int64_t)(lengths ? i : i + 1), &length, &need);
     }
 }
@@ -178,7 +181,8 @@ static void check_tokens(struct pe_check *c)
         sum += pe__at(c->lengths, i);
         bool last = i + 1 == c->lengths->count;
         if (sum > tokens || (last && exact && sum < tokens)) {
-            pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_LENGTHS, (int64_t)i, &sum, &tokens);
+            pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_LENGTHS, (int64_t)i, &sum,
+                       &tokens);
             return;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_marks.c: the marks that known bugs of peers leave. A mark is looked for only when something was found
- * to be wrong, so a sound batch bears none.
+ * check_marks.c: the marks that known bugs of peers leave. A mark is looked for only when something
+ * was found to be wrong, so a sound batch bears none.
  */
 #include "layout/check.h"
 
@@ -78,7 +78,8 @@ static bool documents_run_on(const struct pe_check *c)
 
 /* ---------------------------------------------------------------- offsets against ids */
 
-/* Whether the offsets are exactly the slots at which `opens` says yes, and then the number of slots. */
+/* Whether the offsets are exactly the slots at which `opens` says yes, and then the number of
+ * slots. */
 static bool offsets_are(const struct pe_check *c, bool (*opens)(const struct pe_check *, int64_t))
 {
     uint64_t i = 0, n = c->cu->count;
@@ -89,7 +90,10 @@ static bool offsets_are(const struct pe_check *c, bool (*opens)(const struct pe_
     return i + 1 == n && pe__at(c->cu, i) == slots;
 }
 
-static bool is_zero(const struct pe_check *c, int64_t flat) { return pe__id(c, flat) == 0; }
+static bool is_zero(const struct pe_check *c, int64_t flat)
+{
+    return pe__id(c, flat) == 0;
+}
 
 static bool is_step(const struct pe_check *c, int64_t flat)
 {

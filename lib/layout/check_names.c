@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_names.c: which conventions would have given exactly these ids for these documents. Each that numbers
- * otherwise than those before is laid out and compared, window by window.
+ * check_names.c: which conventions would have given exactly these ids for these documents. Each
+ * that numbers otherwise than those before is laid out and compared, window by window.
  */
 #include "layout/check.h"
 #include "layout/slots.h"
@@ -21,11 +21,20 @@ static struct numbering numbering_of(const struct pe_convention *c)
     struct numbering n = {.count = PE_COUNT_TOKENS, .restart = true};
     for (unsigned i = 0; i < c->count; i++) {
         switch (c->settings[i].option) {
-        case PE_OPTION_START: n.start = c->settings[i].value; break;
-        case PE_OPTION_FILL: n.fill = c->settings[i].value; break;
-        case PE_OPTION_COUNT: n.count = (int)c->settings[i].value; break;
-        case PE_OPTION_RESTART: n.restart = c->settings[i].value != 0; break;
-        default: break;
+        case PE_OPTION_START:
+            n.start = c->settings[i].value;
+            break;
+        case PE_OPTION_FILL:
+            n.fill = c->settings[i].value;
+            break;
+        case PE_OPTION_COUNT:
+            n.count = (int)c->settings[i].value;
+            break;
+        case PE_OPTION_RESTART:
+            n.restart = c->settings[i].value != 0;
+            break;
+        default:
+            break;
         }
     }
     return n;
@@ -77,8 +86,8 @@ static bool try_numbering(struct pe_check *c, struct numbering *tried, unsigned 
                           struct numbering now)
 {
     for (unsigned i = 0; i < *count; i++)
-        if (tried[i].start == now.start && tried[i].fill == now.fill && tried[i].count == now.count &&
-            tried[i].restart == now.restart)
+        if (tried[i].start == now.start && tried[i].fill == now.fill &&
+            tried[i].count == now.count && tried[i].restart == now.restart)
             return tried[i].same;
     now.same = numbered_so(c, &now);
     tried[(*count)++] = now;
@@ -100,7 +109,8 @@ void pe__check_names(struct pe_check *c)
     }
     for (unsigned row = 0; named && row < rows; row++) {
         const struct pe_convention *v = pe_convention(row);
-        if (v->endpoint == endpoint && count < 64 && try_numbering(c, tried, &count, numbering_of(v)))
+        if (v->endpoint == endpoint && count < 64 &&
+            try_numbering(c, tried, &count, numbering_of(v)))
             c->conventions[c->convention_count++] = row;
     }
 }

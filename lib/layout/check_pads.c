@@ -18,7 +18,8 @@ static int64_t inside(const struct pe_check *c, int64_t v)
     return pe__min(pe__max(v, 0), c->q.table_length - 1);
 }
 
-/* What a pad holds by `fill`, counted from the ids found. `last`: flat slot of the token before, or -1. */
+/* What a pad holds by `fill`, counted from the ids found. `last`: flat slot of the token before, or
+ * -1. */
 static int64_t pad_value(const struct pe_check *c, const struct row *r, int64_t flat, int64_t last)
 {
     const struct pe_layout_request *q = &c->q;
@@ -26,8 +27,10 @@ static int64_t pad_value(const struct pe_check *c, const struct row *r, int64_t 
     if (q->fill < PE_A_WORD)
         return q->fill;
     switch (q->fill - PE_A_WORD) {
-    case PE_FILL_LAST: return inside(c, last >= 0 ? pe__id(c, last) : base);
-    case PE_FILL_NEXT: return inside(c, last >= 0 ? pe__id(c, last) + 1 : base);
+    case PE_FILL_LAST:
+        return inside(c, last >= 0 ? pe__id(c, last) : base);
+    case PE_FILL_NEXT:
+        return inside(c, last >= 0 ? pe__id(c, last) + 1 : base);
     case PE_FILL_CONTINUE:
         if (last >= 0)
             return inside(c, pe__id(c, last) + flat - last);
@@ -37,7 +40,8 @@ static int64_t pad_value(const struct pe_check *c, const struct row *r, int64_t 
         if (q->given[PE_OPTION_TABLE_LENGTH])
             run %= q->table_length - q->start;
         return inside(c, q->start + run);
-    default: return inside(c, q->start + (c->by_rows ? r->past : 0) + flat - r->begin);
+    default:
+        return inside(c, q->start + (c->by_rows ? r->past : 0) + flat - r->begin);
     }
 }
 

@@ -4,11 +4,15 @@
  */
 #include "layout/check.h"
 
-static bool given(const struct pe_check *c, enum pe_option o) { return c->q.given[o]; }
+static bool given(const struct pe_check *c, enum pe_option o)
+{
+    return c->q.given[o];
+}
 
 /* Takes a grid; a shape unlike those before is a finding. */
 static enum pe_error take_grid(struct pe_check *c, enum pe_option o, const struct pe_array *a,
-                               const struct pe_array **out, bool *comparable, struct pe_layout_fault *fault)
+                               const struct pe_array **out, bool *comparable,
+                               struct pe_layout_fault *fault)
 {
     uint64_t rows, width;
     if (!given(c, o))
@@ -46,7 +50,8 @@ static enum pe_error take_ids(struct pe_check *c, bool *comparable, struct pe_la
             return e;
     }
     if (a->shape[0] != 3 && a->shape[0] != 4)
-        return pe__fault(fault, PE_RANGE, o, "position_ids has 3 or 4 axes in front of the shape of mm_token_type_ids");
+        return pe__fault(fault, PE_RANGE, o,
+                         "position_ids has 3 or 4 axes in front of the shape of mm_token_type_ids");
     c->ids = a;
     c->axes = (unsigned)a->shape[0];
     c->rows = a->rank == 3 ? (int64_t)a->shape[1] : 1;
@@ -73,7 +78,8 @@ static enum pe_error take_lists(struct pe_check *c, struct pe_layout_fault *faul
 }
 
 /* The declared form: it takes the width of the arrays where there are any. */
-static enum pe_error take_segments(struct pe_check *c, bool *comparable, struct pe_layout_fault *fault)
+static enum pe_error take_segments(struct pe_check *c, bool *comparable,
+                                   struct pe_layout_fault *fault)
 {
     if (!given(c, PE_OPTION_SEGMENTS))
         return PE_OK;
@@ -96,9 +102,12 @@ enum pe_error pe__check_read(struct pe_check *c, struct pe_layout_fault *fault, 
     enum pe_error e;
     *comparable = true;
     if ((e = take_ids(c, comparable, fault)) ||
-        (e = take_grid(c, PE_OPTION_ATTENTION_MASK, &c->q.attention_mask, &c->mask, comparable, fault)) ||
-        (e = take_grid(c, PE_OPTION_SEGMENT_IDS, &c->q.segment_ids, &c->labels, comparable, fault)) ||
-        (e = take_grid(c, PE_OPTION_MM_TOKEN_TYPE_IDS, &c->q.mm_token_type_ids, &c->types, comparable, fault)) ||
+        (e = take_grid(c, PE_OPTION_ATTENTION_MASK, &c->q.attention_mask, &c->mask, comparable,
+                       fault)) ||
+        (e = take_grid(c, PE_OPTION_SEGMENT_IDS, &c->q.segment_ids, &c->labels, comparable,
+                       fault)) ||
+        (e = take_grid(c, PE_OPTION_MM_TOKEN_TYPE_IDS, &c->q.mm_token_type_ids, &c->types,
+                       comparable, fault)) ||
         (e = take_lists(c, fault)))
         return e;
     if (!c->any_grid && !c->cu && !c->lengths && !given(c, PE_OPTION_SEGMENTS))

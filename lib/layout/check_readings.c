@@ -13,9 +13,12 @@ const char *pe_reading_name(enum pe_reading r)
 static bool opens(const struct pe_check *c, enum pe_reading r, int64_t flat, int64_t slot)
 {
     switch (r) {
-    case PE_ZERO_OPENS: return pe__id(c, flat) == 0;
-    case PE_MINIMUM_OPENS: return pe__id(c, flat) == c->least_id;
-    default: return slot == 0 || pe__id(c, flat) != pe__id(c, flat - 1) + 1;
+    case PE_ZERO_OPENS:
+        return pe__id(c, flat) == 0;
+    case PE_MINIMUM_OPENS:
+        return pe__id(c, flat) == c->least_id;
+    default:
+        return slot == 0 || pe__id(c, flat) != pe__id(c, flat - 1) + 1;
     }
 }
 
@@ -60,7 +63,8 @@ bool pe_check_reading(const struct pe_check *c, enum pe_reading r, uint64_t *cou
     return true;
 }
 
-size_t pe_check_starts(const struct pe_check *c, enum pe_reading r, uint64_t *at, int64_t *out, size_t room)
+size_t pe_check_starts(const struct pe_check *c, enum pe_reading r, uint64_t *at, int64_t *out,
+                       size_t room)
 {
     int64_t slots = c->rows * c->width, i = (int64_t)*at;
     size_t n = 0;

@@ -14,7 +14,8 @@ static const char *const names[] = {
 #undef PE_RULE
 };
 
-static struct pe_finding *add(struct pe_check *c, bool warning, enum pe__rule rule, enum pe_option tensor)
+static struct pe_finding *add(struct pe_check *c, bool warning, enum pe__rule rule,
+                              enum pe_option tensor)
 {
     struct pe__findings *f = warning ? &c->warnings : &c->errors;
     f->total++;
@@ -44,7 +45,8 @@ static void fill_in(struct pe_finding *f, const int64_t *found, const int64_t *e
     else if (f->rank == 1)
         snprintf(place, sizeof place, "[%" PRIu64 "]", f->index[0]);
     if (found && expected)
-        snprintf(values, sizeof values, ": found %" PRId64 ", expected %" PRId64, *found, *expected);
+        snprintf(values, sizeof values, ": found %" PRId64 ", expected %" PRId64, *found,
+                 *expected);
     else if (found)
         snprintf(values, sizeof values, ": found %" PRId64, *found);
     snprintf(f->detail, sizeof f->detail, "%s%s breaks %s%s", name, place, f->rule, values);
@@ -58,15 +60,19 @@ static void fill_in(struct pe_finding *f, const int64_t *found, const int64_t *e
 static unsigned rank_of(const struct pe_check *c, enum pe_option tensor)
 {
     switch (tensor) {
-    case PE_OPTION_POSITION_IDS: return c->ids->rank - (c->axes ? 1 : 0);
-    case PE_OPTION_ATTENTION_MASK: return c->mask->rank;
-    case PE_OPTION_SEGMENT_IDS: return c->labels->rank;
-    default: return 1;
+    case PE_OPTION_POSITION_IDS:
+        return c->ids->rank - (c->axes ? 1 : 0);
+    case PE_OPTION_ATTENTION_MASK:
+        return c->mask->rank;
+    case PE_OPTION_SEGMENT_IDS:
+        return c->labels->rank;
+    default:
+        return 1;
     }
 }
 
-void pe__report(struct pe_check *c, bool warning, enum pe__rule rule, enum pe_option tensor, int64_t at,
-                const int64_t *found, const int64_t *expected)
+void pe__report(struct pe_check *c, bool warning, enum pe__rule rule, enum pe_option tensor,
+                int64_t at, const int64_t *found, const int64_t *expected)
 {
     struct pe_finding *f = add(c, warning, rule, tensor);
     if (!f)

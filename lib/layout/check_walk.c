@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * check_walk.c: ids token by token: what each had to be, given the one before. After a finding the walk goes
- * on from the id found, so one mistake is one finding.
+ * check_walk.c: ids token by token: what each had to be, given the one before. After a finding the
+ * walk goes on from the id found, so one mistake is one finding.
  */
 #include "layout/check.h"
 
 struct walk {
     struct pe_check *c;
     int64_t row;
-    bool any; /* a token of the row has been seen */
+    bool any;         /* a token of the row has been seen */
     int64_t flat, id; /* the last of them */
 };
 

@@ -7,7 +7,11 @@
 
 #include <stdlib.h>
 
-enum { SAME = 1 << PE_ARRANGE_SAME, PADDED = 1 << PE_ARRANGE_PADDED, PACKED = 1 << PE_ARRANGE_PACKED };
+enum {
+    SAME = 1 << PE_ARRANGE_SAME,
+    PADDED = 1 << PE_ARRANGE_PADDED,
+    PACKED = 1 << PE_ARRANGE_PACKED
+};
 
 /* Options that go with some arrangements only. */
 static const struct {
@@ -50,17 +54,20 @@ static enum pe_error stay(const struct pe__batch *b, const struct pe__source *s)
             const struct pe__found *f = &b->document[d];
             bool empty = f[0].first_run == f[1].first_run;
             if (empty && s->q->empty == PE_EMPTY_ERROR) {
-                build.error = pe__fault_at(s->fault, PE_RANGE, PE_OPTION_EMPTY, d, "the document is empty");
+                build.error =
+                    pe__fault_at(s->fault, PE_RANGE, PE_OPTION_EMPTY, d, "the document is empty");
                 break;
             }
             struct pe__piece piece = {.document = (int32_t)d,
                                       .reason = PE_REASON_DOCUMENT,
-                                      .first = empty ? end : b->run[f->first_run].slot - row * b->width,
+                                      .first =
+                                          empty ? end : b->run[f->first_run].slot - row * b->width,
                                       .past = s->q->restart ? f->past : 0};
             pe__build_piece(&build, &piece);
             for (uint64_t i = f[0].first_run; i < f[1].first_run; i++) {
                 end = b->run[i].slot - row * b->width + b->run[i].length;
-                pe__build_run(&build, b->run[i].slot - row * b->width, b->run[i].length, b->run[i].before);
+                pe__build_run(&build, b->run[i].slot - row * b->width, b->run[i].length,
+                              b->run[i].before);
             }
             pe__build_piece_end(&build, end);
         }
@@ -70,7 +77,8 @@ static enum pe_error stay(const struct pe__batch *b, const struct pe__source *s)
 }
 
 /* The lengths and pasts of the batch become those of the request. */
-static enum pe_error as_lengths(struct pe__batch *b, struct pe_layout_request *q, struct pe_layout_fault *fault)
+static enum pe_error as_lengths(struct pe__batch *b, struct pe_layout_request *q,
+                                struct pe_layout_fault *fault)
 {
     size_t room = b->documents + 1;
     b->lengths = malloc(room * sizeof *b->lengths);
@@ -82,9 +90,10 @@ static enum pe_error as_lengths(struct pe__batch *b, struct pe_layout_request *q
         b->pasts[d] = b->document[d].past;
     }
     struct pe_array a = {.size = 8, .rank = 1, .shape = {b->documents}, .count = b->documents};
-    static const enum pe_option sent[] = {PE_OPTION_POSITION_IDS, PE_OPTION_ATTENTION_MASK,
-                                          PE_OPTION_SEGMENT_IDS,  PE_OPTION_ATTENTION_MASK_IN_LENGTH,
-                                          PE_OPTION_LENGTHS,      PE_OPTION_CU_SEQLENS};
+    static const enum pe_option sent[] = {
+        PE_OPTION_POSITION_IDS, PE_OPTION_ATTENTION_MASK,
+        PE_OPTION_SEGMENT_IDS,  PE_OPTION_ATTENTION_MASK_IN_LENGTH,
+        PE_OPTION_LENGTHS,      PE_OPTION_CU_SEQLENS};
     for (unsigned i = 0; i < sizeof sent / sizeof *sent; i++)
         q->given[sent[i]] = false;
     a.at = b->lengths;
@@ -98,7 +107,8 @@ static enum pe_error as_lengths(struct pe__batch *b, struct pe_layout_request *q
     return PE_OK;
 }
 
-/* Which token stands at the head of each segment. Every piece is one segment here, in the order of the plan. */
+/* Which token stands at the head of each segment. Every piece is one segment here, in the order of
+ * the plan. */
 static enum pe_error number_tokens(const struct pe__batch *b, const struct pe__source *s)
 {
     struct pe__form *f = s->form;
@@ -109,12 +119,14 @@ static enum pe_error number_tokens(const struct pe__batch *b, const struct pe__s
         const struct pe__segment *g = &f->segment[i];
         f->source[i] = -1;
         if (g->length)
-            f->source[i] = b->document[g->document].first_token + (s->plan->item ? s->plan->item[i].offset : 0);
+            f->source[i] = b->document[g->document].first_token +
+                           (s->plan->item ? s->plan->item[i].offset : 0);
     }
     return PE_OK;
 }
 
-enum pe_error pe__arrange(struct pe__batch *b, const struct pe__source *s, struct pe_layout_request *q)
+enum pe_error pe__arrange(struct pe__batch *b, const struct pe__source *s,
+                          struct pe_layout_request *q)
 {
     enum pe_error e;
     s->form->origin = b->run;

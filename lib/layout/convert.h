@@ -23,21 +23,25 @@ struct pe__batch {
     struct pe__origin *run;
     uint64_t runs;
     uint64_t room_documents, room_runs;
-    bool may_end_in_pads; /* documents from ids alone, and a row of several ends in a one-token one */
+    bool may_end_in_pads; /* documents from ids alone, and a row of several ends in a one-token one
+                           */
     int64_t *lengths, *pasts; /* [documents], where they are arranged anew */
 };
 
-/* Reads position_ids, attention_mask, segment_ids, attention_mask_in_length, lengths, cu_seqlens, as made with
- * from_start, from_segment_base, from_restart. Errors: MISSING, UNUSED, CONFLICT, RANGE, NO_MEMORY. */
-enum pe_error pe__batch_read(struct pe__batch *, const struct pe_layout_request *, struct pe_layout_fault *);
+/* Reads position_ids, attention_mask, segment_ids, attention_mask_in_length, lengths, cu_seqlens,
+ * as made with from_start, from_segment_base, from_restart. Errors: MISSING, UNUSED, CONFLICT,
+ * RANGE, NO_MEMORY. */
+enum pe_error pe__batch_read(struct pe__batch *, const struct pe_layout_request *,
+                             struct pe_layout_fault *);
 void pe__batch_clear(struct pe__batch *);
 
-/* Options that do not go with `arrange`. `given` of the request are the explicit ones: call it before
- * conventions are taken. */
+/* Options that do not go with `arrange`. `given` of the request are the explicit ones: call it
+ * before conventions are taken. */
 enum pe_error pe__arrange_options(const struct pe_layout_request *, struct pe_layout_fault *);
 
-/* Makes the form. `q` is changed to say what was arranged: its lengths and past_lengths are those of the
- * batch. The batch must outlive the form. */
-enum pe_error pe__arrange(struct pe__batch *, const struct pe__source *, struct pe_layout_request *q);
+/* Makes the form. `q` is changed to say what was arranged: its lengths and past_lengths are those
+ * of the batch. The batch must outlive the form. */
+enum pe_error pe__arrange(struct pe__batch *, const struct pe__source *,
+                          struct pe_layout_request *q);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * covered.c: see covered.h. Covered slots are counted in front of every segment, so the n-th one, and the
- * n-th of the others, are found by bisection.
+ * covered.c: see covered.h. Covered slots are counted in front of every segment, so the n-th one,
+ * and the n-th of the others, are found by bisection.
  */
 #include "layout/covered.h"
 #include "must.h"
@@ -74,7 +74,8 @@ static int64_t other_run(const struct pe__form *f, int64_t n, int64_t *flat)
 }
 
 /* Per row the lengths of its sequences that are not 0, then 0. */
-static void put_lengths(const struct pe__form *f, int64_t first, int64_t count, struct pe__sink *out)
+static void put_lengths(const struct pe__form *f, int64_t first, int64_t count,
+                        struct pe__sink *out)
 {
     while (count > 0) {
         int64_t row = first / f->width, at = first % f->width;
@@ -93,7 +94,8 @@ static void put_lengths(const struct pe__form *f, int64_t first, int64_t count, 
     }
 }
 
-void pe__listed(const struct pe__form *f, enum pe_out id, int64_t first, int64_t count, struct pe__sink *out)
+void pe__listed(const struct pe__form *f, enum pe_out id, int64_t first, int64_t count,
+                struct pe__sink *out)
 {
     if (id == PE_OUT_ATTENTION_MASK_IN_LENGTH) {
         put_lengths(f, first, count, out);

@@ -32,7 +32,8 @@ static enum pe_error widest(const struct pe__source *s, int64_t *width)
             if (at <= limit)
                 at += d->at[i].pads;
             if (at > limit)
-                return pe__fault_in(s->fault, PE_RANGE, PE_OPTION_SEGMENTS, row, i - first_of(d, row),
+                return pe__fault_in(s->fault, PE_RANGE, PE_OPTION_SEGMENTS, row,
+                                    i - first_of(d, row),
                                     "the segment does not fit into its row any more");
         }
         *width = pe__max(*width, at);
@@ -73,7 +74,8 @@ static const char *place(struct chain *c, const struct pe_declared *g, bool firs
     return NULL;
 }
 
-static void build_row(const struct pe__source *s, struct pe__builder *b, uint64_t row, int32_t *document)
+static void build_row(const struct pe__source *s, struct pe__builder *b, uint64_t row,
+                      int32_t *document)
 {
     const struct pe_declared_rows *d = &s->q->segments;
     struct chain c = {0};
@@ -83,8 +85,8 @@ static void build_row(const struct pe__source *s, struct pe__builder *b, uint64_
         int64_t position;
         const char *wrong = place(&c, g, i == first_of(d, row), start, &position);
         if (wrong) {
-            b->error = pe__fault_in(s->fault, PE_RANGE, PE_OPTION_SEGMENTS, row, i - first_of(d, row),
-                                    wrong);
+            b->error = pe__fault_in(s->fault, PE_RANGE, PE_OPTION_SEGMENTS, row,
+                                    i - first_of(d, row), wrong);
             return;
         }
         bool opens = g->reason == PE_REASON_DOCUMENT || g->reason == PE_REASON_CHUNK;
@@ -104,8 +106,9 @@ static void build_row(const struct pe__source *s, struct pe__builder *b, uint64_
 
 enum pe_error pe__from_segments(const struct pe__source *s)
 {
-    static const enum pe_option others[] = {PE_OPTION_PAD_EACH_TO_MULTIPLE_OF, PE_OPTION_PAST_LENGTHS,
-                                            PE_OPTION_RESTART, PE_OPTION_COUNT};
+    static const enum pe_option others[] = {PE_OPTION_PAD_EACH_TO_MULTIPLE_OF,
+                                            PE_OPTION_PAST_LENGTHS, PE_OPTION_RESTART,
+                                            PE_OPTION_COUNT};
     const struct pe_declared_rows *d = &s->q->segments;
     int64_t width = 0;
     int32_t document = -1;
@@ -115,13 +118,15 @@ enum pe_error pe__from_segments(const struct pe__source *s)
             e = pe__fault_at(s->fault, PE_RANGE, PE_OPTION_SEGMENTS, row, "the row is empty");
     if (e || (e = widest(s, &width)) ||
         (e = pe__final_width(s, (int64_t)d->rows, &width,
-                             s->q->given[PE_OPTION_CAPACITY] ? PE_OPTION_CAPACITY : PE_OPTION_SEGMENTS)))
+                             s->q->given[PE_OPTION_CAPACITY] ? PE_OPTION_CAPACITY
+                                                             : PE_OPTION_SEGMENTS)))
         return e;
     bool branches = false;
     for (uint64_t i = 0; d->rows && i < d->row_ends[d->rows - 1]; i++)
         branches |= d->at[i].reason == PE_REASON_BRANCH;
     struct pe__builder b = {.fault = s->fault, .with_lanes = branches};
-    pe__build_begin(&b, s->form, s->q, (int64_t)d->rows, width, d->rows ? d->row_ends[d->rows - 1] : 0);
+    pe__build_begin(&b, s->form, s->q, (int64_t)d->rows, width,
+                    d->rows ? d->row_ends[d->rows - 1] : 0);
     for (uint64_t row = 0; row < d->rows && !b.error; row++) {
         pe__build_row(&b);
         build_row(s, &b, row, &document);

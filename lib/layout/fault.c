@@ -24,10 +24,11 @@ enum pe_error pe__fault(struct pe_layout_fault *fault, enum pe_error error, enum
     return error;
 }
 
-enum pe_error pe__fault_at(struct pe_layout_fault *fault, enum pe_error error, enum pe_option option,
-                           uint64_t index, const char *what)
+enum pe_error pe__fault_at(struct pe_layout_fault *fault, enum pe_error error,
+                           enum pe_option option, uint64_t index, const char *what)
 {
-    pe__fault(fault, error, option, "%s[%" PRIu64 "]: %s", pe_option_info(option)->name, index, what);
+    pe__fault(fault, error, option, "%s[%" PRIu64 "]: %s", pe_option_info(option)->name, index,
+              what);
     if (fault) {
         fault->rank = 1;
         fault->index[0] = index;
@@ -35,11 +36,11 @@ enum pe_error pe__fault_at(struct pe_layout_fault *fault, enum pe_error error, e
     return error;
 }
 
-enum pe_error pe__fault_in(struct pe_layout_fault *fault, enum pe_error error, enum pe_option option,
-                           uint64_t row, uint64_t slot, const char *what)
+enum pe_error pe__fault_in(struct pe_layout_fault *fault, enum pe_error error,
+                           enum pe_option option, uint64_t row, uint64_t slot, const char *what)
 {
-    pe__fault(fault, error, option, "%s[%" PRIu64 ", %" PRIu64 "]: %s", pe_option_info(option)->name,
-              row, slot, what);
+    pe__fault(fault, error, option, "%s[%" PRIu64 ", %" PRIu64 "]: %s",
+              pe_option_info(option)->name, row, slot, what);
     if (fault) {
         fault->rank = 2;
         fault->index[0] = row;
@@ -48,8 +49,8 @@ enum pe_error pe__fault_in(struct pe_layout_fault *fault, enum pe_error error, e
     return error;
 }
 
-enum pe_error pe__grid(const struct pe_array *a, enum pe_option option, uint64_t *rows, uint64_t *width,
-                       struct pe_layout_fault *fault)
+enum pe_error pe__grid(const struct pe_array *a, enum pe_option option, uint64_t *rows,
+                       uint64_t *width, struct pe_layout_fault *fault)
 {
     if (a->rank == 0 || a->rank > 2)
         return pe__fault(fault, PE_RANGE, option, "%s must be a list, or a list of rows",
@@ -81,7 +82,8 @@ enum pe_error pe__within(const struct pe_array *a, enum pe_option option, int64_
         int64_t v = pe__at(a, i);
         if ((v < lo || v > hi) || (v < 0 && a->is_unsigned)) {
             char what[96];
-            snprintf(what, sizeof what, "%" PRId64 " is not within %" PRId64 " .. %" PRId64, v, lo, hi);
+            snprintf(what, sizeof what, "%" PRId64 " is not within %" PRId64 " .. %" PRId64, v, lo,
+                     hi);
             if (v < 0 && a->is_unsigned)
                 snprintf(what, sizeof what, "%" PRIu64 " is beyond 2^63", (uint64_t)v);
             return pe__fault_entry(fault, PE_RANGE, a, option, i, what);
@@ -97,15 +99,16 @@ enum pe_error pe__sums(const struct pe_array *a, enum pe_option option, int64_t 
     for (uint64_t i = 0; i < a->count; i++) {
         total += pe__at(a, i);
         if (total > PE_SLOT_END)
-            return pe__fault_entry(fault, PE_RANGE, a, option, i, "the sum up to here is beyond 2^53");
+            return pe__fault_entry(fault, PE_RANGE, a, option, i,
+                                   "the sum up to here is beyond 2^53");
     }
     if (sum)
         *sum = total;
     return PE_OK;
 }
 
-enum pe_error pe__entries(const struct pe_array *a, enum pe_option option, uint64_t n, const char *each,
-                          struct pe_layout_fault *fault)
+enum pe_error pe__entries(const struct pe_array *a, enum pe_option option, uint64_t n,
+                          const char *each, struct pe_layout_fault *fault)
 {
     if (a->rank == 0)
         return PE_OK;

@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* Fills the fault in (it may be NULL) and returns the error. pe__fault_at adds one index, pe__fault_in two,
- * or one where the array was sent as a flat list. */
-__attribute__((format(printf, 4, 5))) enum pe_error pe__fault(struct pe_layout_fault *, enum pe_error,
-                                                              enum pe_option, const char *format, ...);
+/* Fills the fault in (it may be NULL) and returns the error. pe__fault_at adds one index,
+ * pe__fault_in two, or one where the array was sent as a flat list. */
+__attribute__((format(printf, 4, 5))) enum pe_error
+pe__fault(struct pe_layout_fault *, enum pe_error, enum pe_option, const char *format, ...);
 enum pe_error pe__fault_at(struct pe_layout_fault *, enum pe_error, enum pe_option, uint64_t index,
                            const char *what);
 enum pe_error pe__fault_in(struct pe_layout_fault *, enum pe_error, enum pe_option, uint64_t row,
@@ -49,13 +49,18 @@ static inline int64_t pe__at(const struct pe_array *a, uint64_t i)
         memcpy(&v, p, 2);
         return v;
     }
-    case 1: return (int8_t)*p;
-    default: return *p;
+    case 1:
+        return (int8_t)*p;
+    default:
+        return *p;
     }
 }
 
 /* Rows of an array: a flat list is one. */
-static inline uint64_t pe__rows(const struct pe_array *a) { return a->rank < 2 ? 1 : a->shape[0]; }
+static inline uint64_t pe__rows(const struct pe_array *a)
+{
+    return a->rank < 2 ? 1 : a->shape[0];
+}
 
 static inline uint64_t pe__row_first(const struct pe_array *a, uint64_t row)
 {
@@ -73,8 +78,8 @@ static inline int64_t pe__entry(const struct pe_array *a, uint64_t i)
     return a->rank == 0 ? (a->count ? pe__at(a, 0) : 0) : pe__at(a, i);
 }
 
-/* Reads an array as a grid [rows, width] of equally long rows; blames the first row that differs, or the
- * rank. A flat list is one row. */
+/* Reads an array as a grid [rows, width] of equally long rows; blames the first row that differs,
+ * or the rank. A flat list is one row. */
 enum pe_error pe__grid(const struct pe_array *, enum pe_option, uint64_t *rows, uint64_t *width,
                        struct pe_layout_fault *);
 
@@ -82,8 +87,10 @@ enum pe_error pe__grid(const struct pe_array *, enum pe_option, uint64_t *rows, 
 enum pe_error pe__within(const struct pe_array *, enum pe_option, int64_t lo, int64_t hi,
                          struct pe_layout_fault *);
 
-/* The sum of an array of numbers from 0; blames the entry at which it passes 2^53. `sum` may be NULL. */
-enum pe_error pe__sums(const struct pe_array *, enum pe_option, int64_t *sum, struct pe_layout_fault *);
+/* The sum of an array of numbers from 0; blames the entry at which it passes 2^53. `sum` may be
+ * NULL. */
+enum pe_error pe__sums(const struct pe_array *, enum pe_option, int64_t *sum,
+                       struct pe_layout_fault *);
 
 /* Blames element i: by row and place where the array is a list of rows, else by number. */
 enum pe_error pe__fault_entry(struct pe_layout_fault *, enum pe_error, const struct pe_array *,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * fit.c: see fit.h. next_fit looks at one row, first_fit and worst_fit ask a tournament, best_fit an ordered
- * set: O(log rows) an item.
+ * fit.c: see fit.h. next_fit looks at one row, first_fit and worst_fit ask a tournament, best_fit
+ * an ordered set: O(log rows) an item.
  */
 #include "layout/fit.h"
 #include "layout/free_rows.h"
@@ -79,7 +79,8 @@ static bool place_best(struct placing *p, int64_t need, uint32_t *row)
     return filled_up(p, *row) || pe__by_room_add(&p->by_room, *row, left - need);
 }
 
-enum pe_error pe__place(const struct pe__bins *bins, struct pe__item *item, uint64_t items, uint32_t *rows)
+enum pe_error pe__place(const struct pe__bins *bins, struct pe__item *item, uint64_t items,
+                        uint32_t *rows)
 {
     struct placing p = {.bins = bins};
     bool fine = true;

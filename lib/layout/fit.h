@@ -17,7 +17,8 @@ struct pe__bins {
 };
 
 /* Gives each item its row. A row can take an item if its free slots suffice and it has fewer than
- * max_documents; rows are numbered as they open. Every item fits an empty row. Errors: NO_MEMORY. */
+ * max_documents; rows are numbered as they open. Every item fits an empty row. Errors: NO_MEMORY.
+ */
 enum pe_error pe__place(const struct pe__bins *, struct pe__item *, uint64_t items, uint32_t *rows);
 
 #endif

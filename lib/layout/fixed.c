@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fixed.c: rows whose slots stay where they are: segment numbers, and tokens with those that end, open and
- * pad documents. The number of documents is known only after the walk, so pasts are checked behind it.
+ * fixed.c: rows whose slots stay where they are: segment numbers, and tokens with those that end,
+ * open and pad documents. The number of documents is known only after the walk, so pasts are
+ * checked behind it.
  */
 #include "layout/fault.h"
 #include "layout/labels.h"
@@ -19,11 +20,12 @@ static int64_t past_of(const struct pe_layout_request *q, uint64_t document)
 
 static enum pe_error check_past(const struct pe__source *s, uint64_t documents)
 {
-    return pe__entries(&s->q->past_lengths, PE_OPTION_PAST_LENGTHS, documents, "documents", s->fault);
+    return pe__entries(&s->q->past_lengths, PE_OPTION_PAST_LENGTHS, documents, "documents",
+                       s->fault);
 }
 
-static enum pe_error begin(const struct pe__source *s, enum pe_option form, const struct pe_array *a,
-                           struct pe__builder *b, int64_t *rows)
+static enum pe_error begin(const struct pe__source *s, enum pe_option form,
+                           const struct pe_array *a, struct pe__builder *b, int64_t *rows)
 {
     uint64_t r, w = 0;
     enum pe_error e = pe__not_with(s, form, widths, 3);
@@ -46,8 +48,8 @@ static void label_row(const struct pe__source *s, struct pe__builder *b, struct 
     pe__labels_row(l, row);
     while (!b->error && pe__labels_next(l, &run)) {
         if (run.repeated) {
-            b->error = pe__fault_in(s->fault, PE_RANGE, PE_OPTION_SEGMENT_IDS, row, (uint64_t)run.slot,
-                                    "the number comes back after another one");
+            b->error = pe__fault_in(s->fault, PE_RANGE, PE_OPTION_SEGMENT_IDS, row,
+                                    (uint64_t)run.slot, "the number comes back after another one");
             if (s->fault)
                 s->fault->rule = "segment_repeated";
             return;
@@ -105,7 +107,8 @@ static bool opens(const struct pe_layout_request *q, int64_t before, int64_t now
     return ended || begun;
 }
 
-static void token_row(const struct pe__source *s, struct pe__builder *b, uint64_t row, uint64_t *documents)
+static void token_row(const struct pe__source *s, struct pe__builder *b, uint64_t row,
+                      uint64_t *documents)
 {
     const struct pe_array *a = &s->q->input_ids;
     uint64_t first = pe__row_first(a, row), end = pe__row_end(a, row);

@@ -22,7 +22,8 @@ void pe__form_clear(struct pe__form *f)
 size_t pe__form_bytes(const struct pe__form *f)
 {
     size_t per_segment = sizeof *f->segment + (f->lane ? sizeof *f->lane : 0) +
-                         (f->lane_end ? sizeof *f->lane_end : 0) + (f->source ? sizeof *f->source : 0);
+                         (f->lane_end ? sizeof *f->lane_end : 0) +
+                         (f->source ? sizeof *f->source : 0);
     size_t per_sequence = sizeof *f->sequence + (f->past_before ? sizeof *f->past_before : 0) +
                           (f->offset ? sizeof *f->offset : 0);
     return ((size_t)f->rows + 1) * sizeof *f->row + f->room_segments * per_segment +

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * free_rows.c: see free_rows.h. Every step is O(log rows): the ordered set is a treap whose priorities
- * depend on all keys so far, so no input of a practical length makes it a list; results never depend on
- * them.
+ * free_rows.c: see free_rows.h. Every step is O(log rows): the ordered set is a treap whose
+ * priorities depend on all keys so far, so no input of a practical length makes it a list; results
+ * never depend on them.
  */
 #include "layout/free_rows.h"
 
@@ -45,7 +45,10 @@ bool pe__tournament_set(struct pe__tournament *t, uint32_t row, int64_t free_slo
     return true;
 }
 
-int64_t pe__tournament_most(const struct pe__tournament *t) { return t->leaves ? t->most[1] : -1; }
+int64_t pe__tournament_most(const struct pe__tournament *t)
+{
+    return t->leaves ? t->most[1] : -1;
+}
 
 uint32_t pe__tournament_first(const struct pe__tournament *t, int64_t need)
 {
@@ -77,7 +80,8 @@ static uint32_t meld(struct pe__by_room *s, uint32_t a, uint32_t b)
     return a;
 }
 
-/* What is left of a heap without its first: pairs are melded from the left, then all from the right. */
+/* What is left of a heap without its first: pairs are melded from the left, then all from the
+ * right. */
 static uint32_t without_first(struct pe__by_room *s, uint32_t heap)
 {
     uint32_t pairs = 0, next = s->child[heap];
@@ -103,7 +107,8 @@ static uint32_t without_first(struct pe__by_room *s, uint32_t heap)
 
 /* ---------------------------------------------------------------- the tree of levels */
 
-/* Finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014). */
+/* Finalizer of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+ * 2014). */
 static uint64_t scramble(uint64_t z)
 {
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

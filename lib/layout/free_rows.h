@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * free_rows.h: two ways to find a row with room: the lowest-numbered of a tournament, and the fullest of an
- * ordered set. Rows are numbered from 0.
+ * free_rows.h: two ways to find a row with room: the lowest-numbered of a tournament, and the
+ * fullest of an ordered set. Rows are numbered from 0.
  */
 #ifndef PE_LAYOUT_FREE_ROWS_H
 #define PE_LAYOUT_FREE_ROWS_H
@@ -23,8 +23,8 @@ int64_t pe__tournament_most(const struct pe__tournament *);
 uint32_t pe__tournament_first(const struct pe__tournament *, int64_t need);
 void pe__tournament_clear(struct pe__tournament *);
 
-/* Rows by free slots, then by number: a tree of the different numbers of free slots, each with a heap of its
- * rows. Begins zeroed. */
+/* Rows by free slots, then by number: a tree of the different numbers of free slots, each with a
+ * heap of its rows. Begins zeroed. */
 struct pe__level {
     int64_t free_slots;
     uint64_t priority;
@@ -42,8 +42,8 @@ struct pe__by_room {
 };
 
 bool pe__by_room_add(struct pe__by_room *, uint32_t row, int64_t free_slots);
-/* Takes out the row with the fewest free slots that are at least `need`, of equals the lowest; false where
- * there is none. */
+/* Takes out the row with the fewest free slots that are at least `need`, of equals the lowest;
+ * false where there is none. */
 bool pe__by_room_take(struct pe__by_room *, int64_t need, uint32_t *row, int64_t *free_slots);
 void pe__by_room_clear(struct pe__by_room *);
 

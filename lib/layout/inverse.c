@@ -2,10 +2,11 @@
  *
  * inverse.c: the place of every slot in the concatenation of all ranks.
  *
- * Rank r's own slots begin behind those of all lower ranks, and a piece of it behind the pieces of the same
- * index in earlier units. Both are sums over units of pe__cut, and a cut depends on the piece index only by
- * how that compares with `many`. So sums over units at every step-th one, apart for each different value of
- * `many`, and a short walk from there, give any of them; memory follows the units, never the ranks.
+ * Rank r's own slots begin behind those of all lower ranks, and a piece of it behind the pieces of
+ * the same index in earlier units. Both are sums over units of pe__cut, and a cut depends on the
+ * piece index only by how that compares with `many`. So sums over units at every step-th one, apart
+ * for each different value of `many`, and a short walk from there, give any of them; memory follows
+ * the units, never the ranks.
  */
 #include "layout/shard.h"
 #include "must.h"
@@ -58,7 +59,8 @@ static bool find_values(struct pe__shard *s)
     return true;
 }
 
-/* One mark: what lies in front of unit mark * step. `more` is summed from the largest value down. */
+/* One mark: what lies in front of unit mark * step. `more` is summed from the largest value down.
+ */
 static void set_mark(struct pe__ahead *a, uint64_t mark, int64_t base, const int64_t *more,
                      const int64_t *rest)
 {
@@ -114,7 +116,8 @@ static int64_t at_mark(const struct pe__ahead *a, uint64_t mark, size_t v, int64
 }
 
 /* out[k] = slots of pieces i + k in units in front of `unit`; n at most AT_ONCE. */
-static void pieces_ahead(const struct pe__shard *s, uint64_t unit, int64_t i, int64_t n, int64_t *out)
+static void pieces_ahead(const struct pe__shard *s, uint64_t unit, int64_t i, int64_t n,
+                         int64_t *out)
 {
     const struct pe__ahead *a = &s->ahead;
     int64_t step[AT_ONCE + 1];
@@ -168,10 +171,10 @@ static int64_t rank_first(const struct pe__shard *s, int64_t r)
     return all_before(s, r) + tails;
 }
 
-/* The place of the first slot of piece i of a unit; `ahead` and `mirror` are what pieces_ahead says of it
- * and of the piece that the same rank has at the other end. */
-static int64_t piece_place(const struct pe__shard *s, const struct pe__cut *c, int64_t i, int64_t ahead,
-                           int64_t mirror)
+/* The place of the first slot of piece i of a unit; `ahead` and `mirror` are what pieces_ahead says
+ * of it and of the piece that the same rank has at the other end. */
+static int64_t piece_place(const struct pe__shard *s, const struct pe__cut *c, int64_t i,
+                           int64_t ahead, int64_t mirror)
 {
     bool zigzag = s->q->split == PE_SPLIT_ZIGZAG;
     int64_t other = s->count - 1 - i;
@@ -185,7 +188,8 @@ static int64_t piece_place(const struct pe__shard *s, const struct pe__cut *c, i
 }
 
 /* Stripes: each rank's slots of the unit in turn, `stripe` at a time. */
-static void put_stripes(const struct pe__shard *s, uint64_t unit, int64_t at, int64_t n, struct pe__sink *out)
+static void put_stripes(const struct pe__shard *s, uint64_t unit, int64_t at, int64_t n,
+                        struct pe__sink *out)
 {
     struct pe__cut c = cut_of(s, unit);
     int64_t stripe = s->q->stripe;
@@ -197,7 +201,8 @@ static void put_stripes(const struct pe__shard *s, uint64_t unit, int64_t at, in
         for (int64_t k = 0; k < ranks; k++) {
             int64_t inside = at % stripe, now = pe__min(n, stripe - inside);
             int64_t round = at / stripe / s->count;
-            pe__put_run(out, piece_place(s, &c, rank + k, ahead[k], 0) + round * stripe + inside, 1, now);
+            pe__put_run(out, piece_place(s, &c, rank + k, ahead[k], 0) + round * stripe + inside, 1,
+                        now);
             at += now;
             n -= now;
         }
@@ -215,7 +220,8 @@ static int64_t piece_at(const struct pe__cut *c, int64_t at)
     return c->many + 1 + (at - large - c->base - c->rest) / c->base;
 }
 
-static void put_pieces(const struct pe__shard *s, uint64_t unit, int64_t at, int64_t n, struct pe__sink *out)
+static void put_pieces(const struct pe__shard *s, uint64_t unit, int64_t at, int64_t n,
+                       struct pe__sink *out)
 {
     struct pe__cut c = cut_of(s, unit);
     bool zigzag = s->q->split == PE_SPLIT_ZIGZAG;
@@ -230,7 +236,8 @@ static void put_pieces(const struct pe__shard *s, uint64_t unit, int64_t at, int
             int64_t inside = at - pe__piece_first(&c, i + k);
             int64_t now = pe__min(n, pe__piece_size(&c, i + k) - inside);
             must(now >= 0);
-            pe__put_run(out, piece_place(s, &c, i + k, ahead[k], mirror[pieces - 1 - k]) + inside, 1, now);
+            pe__put_run(out, piece_place(s, &c, i + k, ahead[k], mirror[pieces - 1 - k]) + inside,
+                        1, now);
             at += now;
             n -= now;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * labels.c: see labels.h. The set is a hash table with open addressing; an entry belongs to the row that
- * stamped it.
+ * labels.c: see labels.h. The set is a hash table with open addressing; an entry belongs to the row
+ * that stamped it.
  */
 #include "layout/labels.h"
 #include "layout/fault.h"

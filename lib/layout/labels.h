@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * labels.h: documents in a row of segment numbers: runs of a number, with pads inside them as holes.
+ * labels.h: documents in a row of segment numbers: runs of a number, with pads inside them as
+ * holes.
  */
 #ifndef PE_LAYOUT_LABELS_H
 #define PE_LAYOUT_LABELS_H

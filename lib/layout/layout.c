@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * layout.c: a request to a layout, and a layout to arrays. One of five things stands behind it: a form, a
- * form and one rank's part of it, a plan, a cache, several axes.
+ * layout.c: a request to a layout, and a layout to arrays. One of five things stands behind it: a
+ * form, a form and one rank's part of it, a plan, a cache, several axes.
  */
 #include "layout/axes.h"
 #include "layout/bounds.h"
@@ -36,7 +36,9 @@ static enum pe_error make_form(struct pe_layout *l, struct pe_layout_fault *faul
     enum pe_error e;
     bool masked = l->q.given[PE_OPTION_ATTENTION_MASK];
     switch (l->q.endpoint) {
-    case PE_PADDED: e = pe__from_padded(&s); break;
+    case PE_PADDED:
+        e = pe__from_padded(&s);
+        break;
     case PE_CONVERT:
         e = pe__batch_read(&l->batch, &l->q, fault);
         if (!e)
@@ -49,7 +51,8 @@ static enum pe_error make_form(struct pe_layout *l, struct pe_layout_fault *faul
         if (!e)
             e = pe__shard_make(&l->shard, &l->q, &l->form, l->outputs, fault);
         break;
-    default: e = pe__from_packed(&s);
+    default:
+        e = pe__from_packed(&s);
     }
     if (!e && (e = pe__branch_ends(&l->form)))
         pe__fault(fault, e, PE_OPTION_NONE, "no memory for the layout");
@@ -63,21 +66,31 @@ static enum pe_error make(struct pe_layout *l, struct pe_layout_fault *fault)
         return e;
     l->outputs = l->q.outputs ? l->q.outputs : pe_outs_presented(l->q.endpoint);
     switch (l->q.endpoint) {
-    case PE_CACHED: return pe__cached_make(&l->cached, &l->q, fault);
-    case PE_MULTIMODAL: return pe__axes_make(&l->axes, &l->q, fault);
-    case PE_PLAN: return pe__plan_make(&l->plan, &l->q, fault);
-    default: return make_form(l, fault);
+    case PE_CACHED:
+        return pe__cached_make(&l->cached, &l->q, fault);
+    case PE_MULTIMODAL:
+        return pe__axes_make(&l->axes, &l->q, fault);
+    case PE_PLAN:
+        return pe__plan_make(&l->plan, &l->q, fault);
+    default:
+        return make_form(l, fault);
     }
 }
 
-static enum pe_error allowed(const struct pe_layout *l, enum pe_out id, struct pe_layout_fault *fault)
+static enum pe_error allowed(const struct pe_layout *l, enum pe_out id,
+                             struct pe_layout_fault *fault)
 {
     switch (l->q.endpoint) {
-    case PE_CACHED: return pe__cached_allowed(&l->cached, id, fault);
-    case PE_MULTIMODAL: return pe__axes_allowed(&l->axes, id, fault);
-    case PE_PLAN: return pe__plan_allowed(&l->plan, &l->q, id, fault);
-    case PE_SHARDED: return pe__shard_allowed(&l->shard, id, fault);
-    default: return pe__allowed(&l->form, id, fault);
+    case PE_CACHED:
+        return pe__cached_allowed(&l->cached, id, fault);
+    case PE_MULTIMODAL:
+        return pe__axes_allowed(&l->axes, id, fault);
+    case PE_PLAN:
+        return pe__plan_allowed(&l->plan, &l->q, id, fault);
+    case PE_SHARDED:
+        return pe__shard_allowed(&l->shard, id, fault);
+    default:
+        return pe__allowed(&l->form, id, fault);
     }
 }
 
@@ -119,17 +132,23 @@ void pe_layout_destroy(struct pe_layout **layout)
 static unsigned shape_of(const struct pe_layout *l, enum pe_out id, uint64_t shape[4])
 {
     switch (l->q.endpoint) {
-    case PE_CACHED: return pe__cached_shape(&l->cached, id, shape);
-    case PE_MULTIMODAL: return pe__axes_shape(&l->axes, id, shape);
-    case PE_PLAN: return pe__plan_shape(&l->plan, id, shape);
-    case PE_SHARDED: return pe__shard_shape(&l->shard, id, shape);
-    default: return pe__shape(&l->form, id, shape);
+    case PE_CACHED:
+        return pe__cached_shape(&l->cached, id, shape);
+    case PE_MULTIMODAL:
+        return pe__axes_shape(&l->axes, id, shape);
+    case PE_PLAN:
+        return pe__plan_shape(&l->plan, id, shape);
+    case PE_SHARDED:
+        return pe__shard_shape(&l->shard, id, shape);
+    default:
+        return pe__shape(&l->form, id, shape);
     }
 }
 
 static struct pe_tensor tensor_of(const struct pe_layout *l, enum pe_out id)
 {
-    struct pe_tensor t = {.name = pe_out_name(id), .dtype = pe__dtype(&l->q, id), .row_elements = 1};
+    struct pe_tensor t = {
+        .name = pe_out_name(id), .dtype = pe__dtype(&l->q, id), .row_elements = 1};
     bool empty = false, fits = true;
     t.rank = shape_of(l, id, t.shape);
     t.rows = 1;
@@ -137,7 +156,8 @@ static struct pe_tensor tensor_of(const struct pe_layout *l, enum pe_out id)
         empty |= t.shape[i] == 0;
         fits &= !__builtin_mul_overflow(t.rows, t.shape[i], &t.rows);
     }
-    fits &= !__builtin_mul_overflow(t.rows, pe_dtype_size(t.dtype), &t.bytes) && t.bytes <= INT64_MAX;
+    fits &=
+        !__builtin_mul_overflow(t.rows, pe_dtype_size(t.dtype), &t.bytes) && t.bytes <= INT64_MAX;
     if (empty)
         t.rows = t.bytes = 0;
     else if (!fits)
@@ -172,16 +192,26 @@ void pe_layout_positions_tensor(const struct pe_layout *l, struct pe_tensor *out
     *out = tensor_of(l, PE_OUT_POSITION_IDS);
 }
 
-void pe_layout_fill(const struct pe_layout *l, enum pe_out id, uint64_t first, uint64_t count, void *out)
+void pe_layout_fill(const struct pe_layout *l, enum pe_out id, uint64_t first, uint64_t count,
+                    void *out)
 {
     if (count == 0)
         return;
     switch (l->q.endpoint) {
-    case PE_CACHED: pe__cached_project(&l->cached, id, first, count, out); break;
-    case PE_MULTIMODAL: pe__axes_project(&l->axes, id, first, count, out); break;
-    case PE_PLAN: pe__plan_project(&l->plan, &l->q, id, first, count, out); break;
-    case PE_SHARDED: pe__shard_project(&l->shard, id, first, count, out); break;
-    default: pe__project(&l->form, id, first, count, out);
+    case PE_CACHED:
+        pe__cached_project(&l->cached, id, first, count, out);
+        break;
+    case PE_MULTIMODAL:
+        pe__axes_project(&l->axes, id, first, count, out);
+        break;
+    case PE_PLAN:
+        pe__plan_project(&l->plan, &l->q, id, first, count, out);
+        break;
+    case PE_SHARDED:
+        pe__shard_project(&l->shard, id, first, count, out);
+        break;
+    default:
+        pe__project(&l->form, id, first, count, out);
     }
 }
 
@@ -190,9 +220,14 @@ void pe_layout_positions(const struct pe_layout *l, uint64_t first, uint64_t cou
     if (count == 0)
         return;
     switch (l->q.endpoint) {
-    case PE_CACHED: pe__cached_positions(&l->cached, first, count, out); break;
-    case PE_SHARDED: pe__shard_positions(&l->shard, first, count, out); break;
-    default: pe__positions(&l->form, first, count, out);
+    case PE_CACHED:
+        pe__cached_positions(&l->cached, first, count, out);
+        break;
+    case PE_SHARDED:
+        pe__shard_positions(&l->shard, first, count, out);
+        break;
+    default:
+        pe__positions(&l->form, first, count, out);
     }
 }
 
@@ -203,16 +238,20 @@ bool pe_layout_extent(const struct pe_layout *l, int64_t *least, int64_t *most)
     return pe__position_extent(&l->form, least, most);
 }
 
-const struct pe_layout_request *pe_layout_request_of(const struct pe_layout *l) { return &l->q; }
+const struct pe_layout_request *pe_layout_request_of(const struct pe_layout *l)
+{
+    return &l->q;
+}
 
-unsigned pe_layout_warnings(const struct pe_layout *l, struct pe_layout_warning out[PE_MAX_WARNINGS])
+unsigned pe_layout_warnings(const struct pe_layout *l,
+                            struct pe_layout_warning out[PE_MAX_WARNINGS])
 {
     unsigned n = 0;
     bool several = pe__several_documents(&l->form), by_row = l->q.attention == PE_ATTENTION_ROW;
     if (several && !l->q.restart && !by_row)
-        out[n++] = (struct pe_layout_warning){
-            "segment_does_not_restart",
-            "positions run on over documents that do not see each other (restart=false, attention=document)"};
+        out[n++] = (struct pe_layout_warning){"segment_does_not_restart",
+                                              "positions run on over documents that do not see "
+                                              "each other (restart=false, attention=document)"};
     if (several && l->q.restart && by_row)
         out[n++] = (struct pe_layout_warning){
             "restart_inside_segment",
@@ -234,9 +273,10 @@ unsigned pe_layout_warnings(const struct pe_layout *l, struct pe_layout_warning 
 
 size_t pe_layout_bytes(const struct pe_layout *l)
 {
-    return sizeof *l + pe__form_bytes(&l->form) + pe__plan_bytes(&l->plan) + pe__shard_bytes(&l->shard) +
-           l->cached.batch * sizeof *l->cached.request +
+    return sizeof *l + pe__form_bytes(&l->form) + pe__plan_bytes(&l->plan) +
+           pe__shard_bytes(&l->shard) + l->cached.batch * sizeof *l->cached.request +
            l->axes.room_stretches * sizeof *l->axes.stretch +
            l->axes.room_documents * sizeof *l->axes.document +
-           l->batch.room_documents * sizeof *l->batch.document + l->batch.room_runs * sizeof *l->batch.run;
+           l->batch.room_documents * sizeof *l->batch.document +
+           l->batch.room_runs * sizeof *l->batch.run;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mask.c: see mask.h. A query sees a key when one sequence covers both, the key is not ahead (causal), it is
- * nearer than the window, and it is in the trunk or in the query's own branch.
+ * mask.c: see mask.h. A query sees a key when one sequence covers both, the key is not ahead
+ * (causal), it is nearer than the window, and it is in the trunk or in the query's own branch.
  */
 #include "layout/mask.h"
 
@@ -13,7 +13,8 @@ static uint32_t lane_of(const struct pe__form *f, uint32_t segment)
     return f->lane && segment != PE__NONE ? f->lane[segment] : 0;
 }
 
-/* Backwards over one row; ends[k] is the end of branch k of the sequence at hand, 0 while not met. */
+/* Backwards over one row; ends[k] is the end of branch k of the sequence at hand, 0 while not met.
+ */
 static void branch_ends_of_row(struct pe__form *f, int64_t row, int64_t *ends, uint32_t *most)
 {
     uint32_t first = f->row[row].segment, sequence = PE__NONE;

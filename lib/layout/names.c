@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * names.c: the words of layouts and what stands behind them: static tables made from the .def files, and
- * look-ups in them.
+ * names.c: the words of layouts and what stands behind them: static tables made from the .def
+ * files, and look-ups in them.
  */
 #include "posenc_layout.h"
 
@@ -9,9 +9,9 @@
 
 #define PE_WORDS_BEGIN(SET) static const char *const words_##SET[] = {
 #define PE_WORD(SET, id, name) name,
-#define PE_WORDS_END(SET)                                                                          \
-    NULL                                                                                           \
-    }                                                                                              \
+#define PE_WORDS_END(SET) \
+    NULL                  \
+    }                     \
     ;
 #include "layout_words.def"
 #undef PE_WORDS_BEGIN
@@ -28,9 +28,16 @@
 #define E_ALL_BUT_CHECK (((1u << PE_ENDPOINTS) - 1) & ~E(CHECK))
 
 static const struct pe_option_info options[] = {
-#define PE_OPTION(id, field, type, set, lo, hi, endpoints, preset, prose)                          \
-    {#field,    PE_IS_##type, words_##set, lo, hi, endpoints,                                      \
-     offsetof(struct pe_layout_request, field), preset, prose},
+#define PE_OPTION(id, field, type, set, lo, hi, endpoints, preset, prose) \
+    {#field,                                                              \
+     PE_IS_##type,                                                        \
+     words_##set,                                                         \
+     lo,                                                                  \
+     hi,                                                                  \
+     endpoints,                                                           \
+     offsetof(struct pe_layout_request, field),                           \
+     preset,                                                              \
+     prose},
 #include "layout_options.def"
 #undef PE_OPTION
 };
@@ -54,7 +61,10 @@ static bool same(const char *word, const char *name, size_t len)
     return strlen(word) == len && memcmp(word, name, len) == 0;
 }
 
-const char *pe_endpoint_name(enum pe_endpoint e) { return endpoints[e]; }
+const char *pe_endpoint_name(enum pe_endpoint e)
+{
+    return endpoints[e];
+}
 
 int pe_endpoint_find(const char *name, size_t len)
 {
@@ -64,7 +74,10 @@ int pe_endpoint_find(const char *name, size_t len)
     return -1;
 }
 
-const struct pe_option_info *pe_option_info(enum pe_option o) { return &options[o]; }
+const struct pe_option_info *pe_option_info(enum pe_option o)
+{
+    return &options[o];
+}
 
 int pe_option_find(const char *name, size_t len)
 {
@@ -80,7 +93,10 @@ bool pe_option_lasts(enum pe_option o)
            o == PE_OPTION_IMAGE_GRID_THW || o == PE_OPTION_VIDEO_GRID_THW;
 }
 
-const char *pe_out_name(enum pe_out o) { return outs[o].name; }
+const char *pe_out_name(enum pe_out o)
+{
+    return outs[o].name;
+}
 
 int pe_out_find(const char *name, size_t len)
 {
@@ -106,4 +122,7 @@ uint64_t pe_outs_presented(enum pe_endpoint e)
     return set;
 }
 
-const char *pe_reason_name(int reason) { return words_REASON[reason]; }
+const char *pe_reason_name(int reason)
+{
+    return words_REASON[reason];
+}

@@ -55,11 +55,14 @@ static enum pe_error check_rest(const struct pe_layout_request *q, struct pe_lay
     bool padded = q->endpoint == PE_PADDED ||
                   (q->endpoint == PE_SHARDED && q->given[PE_OPTION_ATTENTION_MASK]);
     static const enum pe_option not_masked[] = {
-        PE_OPTION_CAPACITY,     PE_OPTION_PAD_EACH_TO_MULTIPLE_OF, PE_OPTION_RESTART,
-        PE_OPTION_ATTENTION,    PE_OPTION_TAIL,                    PE_OPTION_ALGORITHM,
-        PE_OPTION_TOO_LONG,     PE_OPTION_MAX_DOCUMENTS,           PE_OPTION_CONTINUATION,
-        PE_OPTION_CU_DOCUMENTS, PE_OPTION_EOS_TOKEN_ID,            PE_OPTION_BOS_TOKEN_ID,
-        PE_OPTION_CU_SEQLENS,   PE_OPTION_SEGMENT_IDS,             PE_OPTION_SEGMENTS};
+        PE_OPTION_CAPACITY,     PE_OPTION_PAD_EACH_TO_MULTIPLE_OF,
+        PE_OPTION_RESTART,      PE_OPTION_ATTENTION,
+        PE_OPTION_TAIL,         PE_OPTION_ALGORITHM,
+        PE_OPTION_TOO_LONG,     PE_OPTION_MAX_DOCUMENTS,
+        PE_OPTION_CONTINUATION, PE_OPTION_CU_DOCUMENTS,
+        PE_OPTION_EOS_TOKEN_ID, PE_OPTION_BOS_TOKEN_ID,
+        PE_OPTION_CU_SEQLENS,   PE_OPTION_SEGMENT_IDS,
+        PE_OPTION_SEGMENTS};
     static const enum pe_option masked_only[] = {PE_OPTION_SIDE, PE_OPTION_MAX_LENGTH};
     for (unsigned i = 0; padded && i < sizeof not_masked / sizeof *not_masked; i++)
         if (q->given[not_masked[i]])
@@ -67,13 +70,15 @@ static enum pe_error check_rest(const struct pe_layout_request *q, struct pe_lay
                              pe_option_info(not_masked[i])->name);
     for (unsigned i = 0; q->endpoint == PE_SHARDED && !padded && i < 2; i++)
         if (q->given[masked_only[i]])
-            return pe__fault(fault, PE_UNUSED, masked_only[i], "%s is not used without attention_mask",
+            return pe__fault(fault, PE_UNUSED, masked_only[i],
+                             "%s is not used without attention_mask",
                              pe_option_info(masked_only[i])->name);
     if (padded && q->loss_skip == PE_LOSS_EOS)
         return pe__fault(fault, PE_RANGE, PE_OPTION_LOSS_SKIP, "loss_skip=eos is for packed rows");
     if (q->given[PE_OPTION_SLICE] && q->slice.first >= q->slice.end)
         return pe__fault(fault, PE_RANGE, PE_OPTION_SLICE,
-                         "slice %" PRId64 ",%" PRId64 " has no column; it ends before its second number",
+                         "slice %" PRId64 ",%" PRId64
+                         " has no column; it ends before its second number",
                          q->slice.first, q->slice.end);
     if (q->endpoint == PE_PLAN && !q->given[PE_OPTION_LENGTHS])
         return pe__fault(fault, PE_MISSING, PE_OPTION_LENGTHS, "lengths is required");
@@ -88,7 +93,8 @@ enum pe_error pe__check_options(struct pe_layout_request *q, struct pe_layout_fa
     for (int o = 0; o < PE_OPTIONS; o++)
         if (q->given[o] && !(pe_option_info((enum pe_option)o)->endpoints >> q->endpoint & 1))
             return pe__fault(fault, PE_UNUSED, (enum pe_option)o, "%s is not a parameter of %s",
-                             pe_option_info((enum pe_option)o)->name, pe_endpoint_name(q->endpoint));
+                             pe_option_info((enum pe_option)o)->name,
+                             pe_endpoint_name(q->endpoint));
     for (int o = 0; !e && o < PE_OPTIONS; o++)
         if (q->given[o])
             e = check_value(q, (enum pe_option)o, fault);

@@ -7,8 +7,9 @@
 
 #include "posenc_layout.h"
 
-/* Refuses options that the endpoint does not know, numbers and items of arrays outside of their limits, and
- * tensors that are not offered; then takes `from`, `convention` and `to`. Errors: UNUSED, RANGE. */
+/* Refuses options that the endpoint does not know, numbers and items of arrays outside of their
+ * limits, and tensors that are not offered; then takes `from`, `convention` and `to`. Errors:
+ * UNUSED, RANGE. */
 enum pe_error pe__check_options(struct pe_layout_request *, struct pe_layout_fault *);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * packed.c: several documents a row, side by side, each in a room of its own: from lengths in rows, from
- * lengths that are planned first, from offsets. What has fixed slots is elsewhere.
+ * packed.c: several documents a row, side by side, each in a room of its own: from lengths in rows,
+ * from lengths that are planned first, from offsets. What has fixed slots is elsewhere.
  */
 #include "layout/fault.h"
 #include "layout/sources.h"
@@ -41,7 +41,8 @@ static enum pe_error blame_item(const struct pe__source *s, const struct rooms *
                                 const char *what)
 {
     if (r->form == PE_OPTION_LENGTHS)
-        return pe__fault_entry(s->fault, PE_RANGE, &s->q->lengths, r->form, item_at(r, i).document, what);
+        return pe__fault_entry(s->fault, PE_RANGE, &s->q->lengths, r->form, item_at(r, i).document,
+                               what);
     return pe__fault_at(s->fault, PE_RANGE, r->form, i + 1, what);
 }
 
@@ -51,12 +52,14 @@ static enum pe_error read_cu_seqlens(const struct pe__source *s, struct rooms *r
 {
     const struct pe_array *a = &s->q->cu_seqlens;
     if (a->rank != 1 || a->count == 0)
-        return pe__fault(s->fault, PE_RANGE, r->form, "cu_seqlens must be a flat list of at least one entry");
+        return pe__fault(s->fault, PE_RANGE, r->form,
+                         "cu_seqlens must be a flat list of at least one entry");
     if (pe__at(a, 0) != 0)
         return pe__fault_at(s->fault, PE_RANGE, r->form, 0, "the first offset must be 0");
     for (uint64_t i = 1; i < a->count; i++)
         if (pe__at(a, i) < pe__at(a, i - 1))
-            return pe__fault_at(s->fault, PE_RANGE, r->form, i, "the offset is below the one before");
+            return pe__fault_at(s->fault, PE_RANGE, r->form, i,
+                                "the offset is below the one before");
     r->rows = 1;
     r->items = a->count - 1;
     return PE_OK;
@@ -77,7 +80,8 @@ static enum pe_error read_cu_documents(const struct pe__source *s, struct rooms 
             return pe__fault_at(s->fault, PE_RANGE, o, i, "the offset is not above the one before");
     }
     if (pe__at(a, a->count - 1) != (int64_t)r->items)
-        return pe__fault_at(s->fault, PE_RANGE, o, a->count - 1, "the last offset is not the number of lengths");
+        return pe__fault_at(s->fault, PE_RANGE, o, a->count - 1,
+                            "the last offset is not the number of lengths");
     r->rows = a->count - 1;
     return PE_OK;
 }
@@ -101,7 +105,8 @@ static enum pe_error read_lengths(const struct pe__source *s, struct rooms *r)
     }
     for (uint64_t row = 0; a->rank == 2 && row < r->rows; row++)
         if (pe__row_first(a, row) == pe__row_end(a, row))
-            return pe__fault_at(s->fault, PE_RANGE, r->form, row, "the row is empty; [0] is a row of padding");
+            return pe__fault_at(s->fault, PE_RANGE, r->form, row,
+                                "the row is empty; [0] is a row of padding");
     return PE_OK;
 }
 
@@ -198,12 +203,14 @@ static enum pe_error check_planning(const struct pe__source *s, enum pe_option f
     static const enum pe_option planning[] = {PE_OPTION_ALGORITHM, PE_OPTION_TOO_LONG,
                                               PE_OPTION_MAX_DOCUMENTS, PE_OPTION_CONTINUATION};
     const struct pe_layout_request *q = s->q;
-    bool can = form == PE_OPTION_LENGTHS && q->lengths.rank == 1 && !q->given[PE_OPTION_CU_DOCUMENTS];
+    bool can =
+        form == PE_OPTION_LENGTHS && q->lengths.rank == 1 && !q->given[PE_OPTION_CU_DOCUMENTS];
     for (unsigned i = 0; i < 4; i++) {
         if (!q->given[planning[i]])
             continue;
         if (!can)
-            return pe__fault(s->fault, PE_UNUSED, planning[i], "%s is for a flat list of lengths only",
+            return pe__fault(s->fault, PE_UNUSED, planning[i],
+                             "%s is for a flat list of lengths only",
                              pe_option_info(planning[i])->name);
         if (!q->given[PE_OPTION_ALGORITHM])
             return pe__fault(s->fault, PE_UNUSED, planning[i], "%s is not used without algorithm",
@@ -235,9 +242,13 @@ enum pe_error pe__from_packed(const struct pe__source *s)
         return pe__fault(s->fault, PE_CONFLICT, PE_OPTION_PAST_LENGTHS,
                          "past_lengths cannot stand beside restart=false");
     switch (form) {
-    case PE_OPTION_SEGMENT_IDS: return pe__from_segment_ids(s);
-    case PE_OPTION_INPUT_IDS: return pe__from_input_ids(s);
-    case PE_OPTION_SEGMENTS: return pe__from_segments(s);
-    default: return from_rooms(s, form);
+    case PE_OPTION_SEGMENT_IDS:
+        return pe__from_segment_ids(s);
+    case PE_OPTION_INPUT_IDS:
+        return pe__from_input_ids(s);
+    case PE_OPTION_SEGMENTS:
+        return pe__from_segments(s);
+    default:
+        return from_rooms(s, form);
     }
 }

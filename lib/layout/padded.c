@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * padded.c: one document a row, from lengths, from a mask, or from tokens and the one that pads. Nothing is
- * ever cut off.
+ * padded.c: one document a row, from lengths, from a mask, or from tokens and the one that pads.
+ * Nothing is ever cut off.
  */
 #include "layout/fault.h"
 #include "layout/sources.h"
@@ -12,14 +12,15 @@ static bool is_token(const struct pe_layout_request *q, const struct pe_array *a
     return a == &q->input_ids ? v != q->pad_token_id : v != 0;
 }
 
-static enum pe_error widths(const struct pe__source *s, enum pe_option form, const struct pe_array *a,
-                            int64_t *rows, int64_t *width)
+static enum pe_error widths(const struct pe__source *s, enum pe_option form,
+                            const struct pe_array *a, int64_t *rows, int64_t *width)
 {
     const struct pe_layout_request *q = s->q;
     uint64_t r, w = 0;
     if (form == PE_OPTION_LENGTHS) {
         if (a->rank != 1)
-            return pe__fault(s->fault, PE_RANGE, form, "lengths must be a flat list: one document a row");
+            return pe__fault(s->fault, PE_RANGE, form,
+                             "lengths must be a flat list: one document a row");
         if (a->count == 0)
             return pe__fault(s->fault, PE_RANGE, form, "lengths must have at least one entry");
         enum pe_error e = pe__sums(a, form, NULL, s->fault);
@@ -29,7 +30,8 @@ static enum pe_error widths(const struct pe__source *s, enum pe_option form, con
         for (uint64_t i = 0; i < r; i++) {
             int64_t n = pe__at(a, i);
             if (q->given[PE_OPTION_MAX_LENGTH] && n > q->max_length)
-                return pe__fault_at(s->fault, PE_RANGE, form, i, "the row is longer than max_length");
+                return pe__fault_at(s->fault, PE_RANGE, form, i,
+                                    "the row is longer than max_length");
             w = n > (int64_t)w ? (uint64_t)n : w;
         }
     } else {
@@ -62,8 +64,8 @@ static void add_runs(const struct pe__source *s, struct pe__builder *b, const st
     }
 }
 
-static enum pe_error build(const struct pe__source *s, enum pe_option form, const struct pe_array *a,
-                           int64_t rows, int64_t width)
+static enum pe_error build(const struct pe__source *s, enum pe_option form,
+                           const struct pe_array *a, int64_t rows, int64_t width)
 {
     const struct pe_layout_request *q = s->q;
     struct pe__builder b = {.fault = s->fault};
@@ -115,7 +117,8 @@ enum pe_error pe__from_padded(const struct pe__source *s)
         return e;
     if (form == PE_OPTION_ATTENTION_MASK && (e = pe__within(a, form, 0, 1, s->fault)))
         return e;
-    if ((e = pe__entries(&q->past_lengths, PE_OPTION_PAST_LENGTHS, (uint64_t)rows, "rows", s->fault)))
+    if ((e = pe__entries(&q->past_lengths, PE_OPTION_PAST_LENGTHS, (uint64_t)rows, "rows",
+                         s->fault)))
         return e;
     enum pe_option blame = q->given[PE_OPTION_MAX_LENGTH] ? PE_OPTION_MAX_LENGTH : form;
     if ((e = pe__final_width(s, rows, &width, blame)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plan.c: see plan.h. Documents are cut into items, put in order, placed, and listed row by row. How many
- * items there will be is known before anything is made.
+ * plan.c: see plan.h. Documents are cut into items, put in order, placed, and listed row by row.
+ * How many items there will be is known before anything is made.
  */
 #include "layout/plan.h"
 #include "layout/fault.h"
@@ -21,12 +21,16 @@ static enum pe__fit fit_of(int algorithm)
 {
     switch (algorithm) {
     case PE_ALGORITHM_NEXT_FIT:
-    case PE_ALGORITHM_NEXT_FIT_DECREASING: return PE__NEXT;
+    case PE_ALGORITHM_NEXT_FIT_DECREASING:
+        return PE__NEXT;
     case PE_ALGORITHM_BEST_FIT:
-    case PE_ALGORITHM_BEST_FIT_DECREASING: return PE__BEST;
+    case PE_ALGORITHM_BEST_FIT_DECREASING:
+        return PE__BEST;
     case PE_ALGORITHM_WORST_FIT:
-    case PE_ALGORITHM_WORST_FIT_DECREASING: return PE__WORST;
-    default: return PE__FIRST;
+    case PE_ALGORITHM_WORST_FIT_DECREASING:
+        return PE__WORST;
+    default:
+        return PE__FIRST;
     }
 }
 
@@ -80,7 +84,8 @@ static enum pe_error cut_long(struct cutting *c, uint64_t d, int64_t n)
     case PE_LONG_SPLIT:
         if (c->most == 0)
             return pe__fault(c->fault, PE_RANGE, PE_OPTION_CAPACITY,
-                             "capacity %" PRId64 " has no room for a piece of a document", q->capacity);
+                             "capacity %" PRId64 " has no room for a piece of a document",
+                             q->capacity);
         if (!c->plan->item) {
             c->items += (uint64_t)(n / c->most + (n % c->most != 0));
             return PE_OK;
@@ -89,7 +94,8 @@ static enum pe_error cut_long(struct cutting *c, uint64_t d, int64_t n)
             add_item(c, d, at, n - at < c->most ? n - at : c->most);
         return PE_OK;
     default:
-        snprintf(what, sizeof what, "%" PRId64 " tokens do not fit into a row of %" PRId64, n, c->most);
+        snprintf(what, sizeof what, "%" PRId64 " tokens do not fit into a row of %" PRId64, n,
+                 c->most);
         return pe__fault_at(c->fault, PE_RANGE, PE_OPTION_LENGTHS, d, what);
     }
 }
@@ -171,7 +177,8 @@ static enum pe_error concatenate(struct cutting *c)
 
 /* ---------------------------------------------------------------- order and rows */
 
-/* Longest first, equals in the order they have: a radix sort from the low byte up, on complemented lengths. */
+/* Longest first, equals in the order they have: a radix sort from the low byte up, on complemented
+ * lengths. */
 static struct pe__item *sort_by_length(struct pe__item *from, struct pe__item *to, uint64_t n)
 {
     int64_t all = 0;
@@ -193,7 +200,8 @@ static struct pe__item *sort_by_length(struct pe__item *from, struct pe__item *t
 }
 
 /* Lists items row by row, in order of placing. */
-static enum pe_error by_rows(struct pe__plan *plan, const struct pe__item *from, struct pe__item *to)
+static enum pe_error by_rows(struct pe__plan *plan, const struct pe__item *from,
+                             struct pe__item *to)
 {
     plan->row_ends = calloc(plan->rows + 1, sizeof *plan->row_ends);
     if (!plan->row_ends)
@@ -234,17 +242,21 @@ static enum pe_error check_options(const struct pe_layout_request *q, struct pe_
     static const enum pe_option not_concat[] = {PE_OPTION_TOO_LONG, PE_OPTION_MAX_DOCUMENTS,
                                                 PE_OPTION_PAD_EACH_TO_MULTIPLE_OF};
     if (!q->given[PE_OPTION_CAPACITY])
-        return pe__fault(fault, PE_MISSING, PE_OPTION_CAPACITY, "capacity is required for planning");
+        return pe__fault(fault, PE_MISSING, PE_OPTION_CAPACITY,
+                         "capacity is required for planning");
     for (unsigned i = 0; q->algorithm == PE_ALGORITHM_CONCAT && i < 3; i++)
         if (q->given[not_concat[i]])
-            return pe__fault(fault, PE_UNUSED, not_concat[i], "%s is not used with algorithm=concat",
+            return pe__fault(fault, PE_UNUSED, not_concat[i],
+                             "%s is not used with algorithm=concat",
                              pe_option_info(not_concat[i])->name);
     if (q->lengths.rank != 1)
-        return pe__fault(fault, PE_RANGE, PE_OPTION_LENGTHS, "lengths must be a flat list to be planned");
+        return pe__fault(fault, PE_RANGE, PE_OPTION_LENGTHS,
+                         "lengths must be a flat list to be planned");
     enum pe_error e = pe__sums(&q->lengths, PE_OPTION_LENGTHS, NULL, fault);
     if (e)
         return e;
-    return pe__entries(&q->past_lengths, PE_OPTION_PAST_LENGTHS, q->lengths.count, "documents", fault);
+    return pe__entries(&q->past_lengths, PE_OPTION_PAST_LENGTHS, q->lengths.count, "documents",
+                       fault);
 }
 
 enum pe_error pe__plan_make(struct pe__plan *plan, const struct pe_layout_request *q,

@@ -28,9 +28,10 @@ struct pe__plan {
 };
 
 /* Plans lengths into rows of `capacity` by algorithm, too_long, empty, max_documents and
- * pad_each_to_multiple_of of the request. Deterministic, O(n log n). Errors: RANGE, UNUSED (an option that
- * concat does not know), TOO_LARGE, NO_MEMORY. */
-enum pe_error pe__plan_make(struct pe__plan *, const struct pe_layout_request *, struct pe_layout_fault *);
+ * pad_each_to_multiple_of of the request. Deterministic, O(n log n). Errors: RANGE, UNUSED (an
+ * option that concat does not know), TOO_LARGE, NO_MEMORY. */
+enum pe_error pe__plan_make(struct pe__plan *, const struct pe_layout_request *,
+                            struct pe_layout_fault *);
 void pe__plan_clear(struct pe__plan *);
 size_t pe__plan_bytes(const struct pe__plan *);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * project.c: see project.h. Sends each tensor to the file that knows its formula, and cuts columns out.
+ * project.c: see project.h. Sends each tensor to the file that knows its formula, and cuts columns
+ * out.
  */
 #include "layout/project.h"
 #include "layout/bounds.h"
@@ -27,12 +28,18 @@ static enum pe_dtype wide_or_not(int word)
 enum pe_dtype pe__dtype(const struct pe_layout_request *q, enum pe_out id)
 {
     switch (classes[id]) {
-    case IDS: return wide_or_not(q->index_dtype);
-    case OFFSETS: return wide_or_not(q->offset_dtype);
-    case BOOL: return PE_DTYPE_BOOL;
-    case I32: return PE_DTYPE_I32;
-    case I64: return PE_DTYPE_I64;
-    default: return PE_DTYPE_F64;
+    case IDS:
+        return wide_or_not(q->index_dtype);
+    case OFFSETS:
+        return wide_or_not(q->offset_dtype);
+    case BOOL:
+        return PE_DTYPE_BOOL;
+    case I32:
+        return PE_DTYPE_I32;
+    case I64:
+        return PE_DTYPE_I64;
+    default:
+        return PE_DTYPE_F64;
     }
 }
 
@@ -81,7 +88,8 @@ static bool is_listed(enum pe_out id)
            id == PE_OUT_ATTENTION_MASK_IN_LENGTH;
 }
 
-void pe__project(const struct pe__form *f, enum pe_out id, uint64_t first, uint64_t count, void *out)
+void pe__project(const struct pe__form *f, enum pe_out id, uint64_t first, uint64_t count,
+                 void *out)
 {
     struct pe__sink sink = {out, pe__dtype(f->q, id) == PE_DTYPE_I64};
     if (is_slots(id)) {
@@ -93,7 +101,8 @@ void pe__project(const struct pe__form *f, enum pe_out id, uint64_t first, uint6
     } else if (id == PE_OUT_STARTEND_ROW_INDICES) {
         pe__columns(f, (int64_t)first, (int64_t)count, &sink);
     } else if (id == PE_OUT_FILL_RATIO) {
-        double slots = (double)(f->rows * f->width), ratio = slots > 0 ? (double)f->tokens / slots : 0;
+        double slots = (double)(f->rows * f->width),
+               ratio = slots > 0 ? (double)f->tokens / slots : 0;
         for (uint64_t i = 0; i < count; i++)
             memcpy((char *)out + 8 * i, &ratio, 8);
     } else {
@@ -110,8 +119,8 @@ void pe__positions(const struct pe__form *f, uint64_t first, uint64_t count, int
 
 /* ---------------------------------------------------------------- what fits */
 
-enum pe_error pe__fits(const struct pe_layout_request *q, enum pe_out id, int64_t least, int64_t most,
-                       struct pe_layout_fault *fault)
+enum pe_error pe__fits(const struct pe_layout_request *q, enum pe_out id, int64_t least,
+                       int64_t most, struct pe_layout_fault *fault)
 {
     if (pe__dtype(q, id) != PE_DTYPE_I32 || (least >= INT32_MIN && most <= INT32_MAX))
         return PE_OK;
@@ -120,7 +129,8 @@ enum pe_error pe__fits(const struct pe_layout_request *q, enum pe_out id, int64_
                      pe_out_name(id), most > INT32_MAX ? most : least, pe_option_info(o)->name);
 }
 
-/* The document at which the running sum passes the end of int32, where documents were sent in order. */
+/* The document at which the running sum passes the end of int32, where documents were sent in
+ * order. */
 static enum pe_error blame_sum(const struct pe__form *f, struct pe_layout_fault *fault)
 {
     const struct pe_layout_request *q = f->q;
@@ -132,7 +142,8 @@ static enum pe_error blame_sum(const struct pe__form *f, struct pe_layout_fault 
         q->endpoint == PE_CONVERT)
         return PE_OK;
     uint64_t document = (uint64_t)f->segment[segment].document;
-    static const char what[] = "the sum up to here does not fit into i32; offset_dtype=i64 holds it";
+    static const char what[] =
+        "the sum up to here does not fit into i32; offset_dtype=i64 holds it";
     if (q->given[PE_OPTION_LENGTHS])
         return pe__fault_entry(fault, PE_RANGE, &q->lengths, PE_OPTION_LENGTHS, document, what);
     if (q->given[PE_OPTION_CU_SEQLENS])
@@ -176,27 +187,40 @@ static struct extent extent_of(const struct pe__form *f, enum pe_out id)
     struct extent e = {0, 0};
     uint64_t shape[4], n = 1;
     switch (id) {
-    case PE_OUT_POSITION_IDS: pe__position_extent(f, &e.least, &e.most); return e;
+    case PE_OUT_POSITION_IDS:
+        pe__position_extent(f, &e.least, &e.most);
+        return e;
     case PE_OUT_ATTENTION_MASK:
-    case PE_OUT_LOSS_MASK: return (struct extent){0, 1};
-    case PE_OUT_SEGMENT_IDS: return (struct extent){-1, (int64_t)f->sequences + 1};
-    case PE_OUT_DOCUMENT_IDS: return (struct extent){-1, INT32_MAX};
+    case PE_OUT_LOSS_MASK:
+        return (struct extent){0, 1};
+    case PE_OUT_SEGMENT_IDS:
+        return (struct extent){-1, (int64_t)f->sequences + 1};
+    case PE_OUT_DOCUMENT_IDS:
+        return (struct extent){-1, INT32_MAX};
     case PE_OUT_LABEL_INDEX:
     case PE_OUT_PREDICTED_BY:
-    case PE_OUT_GATHER: return slot_extent(f, id);
-    case PE_OUT_INDICES: return (struct extent){0, pe__last_covered(f)};
-    case PE_OUT_PADDING_OFFSET: return (struct extent){0, pe__last_covered(f) + 1 - f->covered};
-    case PE_OUT_REPAD_INDICES: return (struct extent){-1, f->covered - 1};
-    case PE_OUT_TOKEN_OFFSET: return (struct extent){0, f->rows * f->width - 1};
+    case PE_OUT_GATHER:
+        return slot_extent(f, id);
+    case PE_OUT_INDICES:
+        return (struct extent){0, pe__last_covered(f)};
+    case PE_OUT_PADDING_OFFSET:
+        return (struct extent){0, pe__last_covered(f) + 1 - f->covered};
+    case PE_OUT_REPAD_INDICES:
+        return (struct extent){-1, f->covered - 1};
+    case PE_OUT_TOKEN_OFFSET:
+        return (struct extent){0, f->rows * f->width - 1};
     case PE_OUT_RUN_LENGTH:
-    case PE_OUT_ATTENTION_MASK_IN_LENGTH: return (struct extent){0, pe__longest(f, false)};
-    default: break;
+    case PE_OUT_ATTENTION_MASK_IN_LENGTH:
+        return (struct extent){0, pe__longest(f, false)};
+    default:
+        break;
     }
     unsigned rank = pe__form_shape(f, id, shape);
     for (unsigned r = 0; r < rank; r++)
         n *= shape[r];
     /* Entries that cu_seqlens_size adds repeat the last one, or are small. */
-    if (f->q->given[PE_OPTION_CU_SEQLENS_SIZE] && n > f->sequences + UINT64_C(1) && id != PE_OUT_SEGMENTS)
+    if (f->q->given[PE_OPTION_CU_SEQLENS_SIZE] && n > f->sequences + UINT64_C(1) &&
+        id != PE_OUT_SEGMENTS)
         n = f->sequences + UINT64_C(1);
     for (uint64_t i = 0; i < n; i++)
         widen(&e, pe__bound(f, id, i));

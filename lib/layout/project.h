@@ -17,7 +17,8 @@ unsigned pe__shape(const struct pe__form *, enum pe_out, uint64_t shape[4]);
 void pe__project(const struct pe__form *, enum pe_out, uint64_t first, uint64_t count, void *out);
 
 /* What the options demand of a tensor that is asked for: the slice inside the rows, input_ids for
- * loss_skip=eos, no branches in two-sided columns, values that fit. Errors: RANGE, CONFLICT, MISSING. */
+ * loss_skip=eos, no branches in two-sided columns, values that fit. Errors: RANGE, CONFLICT,
+ * MISSING. */
 enum pe_error pe__allowed(const struct pe__form *, enum pe_out, struct pe_layout_fault *);
 
 /* Refuses values outside of int32 where the dtype is i32; blames index_dtype or offset_dtype. */

@@ -6,13 +6,25 @@
 
 #include <string.h>
 
-#define NUMBER(id, v) {PE_OPTION_##id, v}
-#define WORD(id, set, word) {PE_OPTION_##id, PE_##set##_##word}
-#define FILL_WORD(word) {PE_OPTION_FILL, PE_A_WORD + PE_FILL_##word}
-#define OUTPUTS(set) {PE_OPTION_OUTPUTS, (int64_t)(set)}
+#define NUMBER(id, v)     \
+    {                     \
+        PE_OPTION_##id, v \
+    }
+#define WORD(id, set, word)               \
+    {                                     \
+        PE_OPTION_##id, PE_##set##_##word \
+    }
+#define FILL_WORD(word)                            \
+    {                                              \
+        PE_OPTION_FILL, PE_A_WORD + PE_FILL_##word \
+    }
+#define OUTPUTS(set)                      \
+    {                                     \
+        PE_OPTION_OUTPUTS, (int64_t)(set) \
+    }
 #define T(id) (UINT64_C(1) << PE_OUT_##id)
-#define SETTINGS(...)                                                                              \
-    (const struct pe_setting[]){__VA_ARGS__},                                                      \
+#define SETTINGS(...)                         \
+    (const struct pe_setting[]){__VA_ARGS__}, \
         sizeof((const struct pe_setting[]){__VA_ARGS__}) / sizeof(struct pe_setting)
 
 static const struct pe_convention conventions[] = {
@@ -23,7 +35,10 @@ static const struct pe_convention conventions[] = {
 
 #define COUNT (sizeof conventions / sizeof *conventions)
 
-const struct pe_convention *pe_convention(unsigned row) { return row < COUNT ? &conventions[row] : NULL; }
+const struct pe_convention *pe_convention(unsigned row)
+{
+    return row < COUNT ? &conventions[row] : NULL;
+}
 
 int pe_convention_find(enum pe_endpoint endpoint, const char *name, size_t len)
 {
@@ -58,18 +73,26 @@ static void set_option(struct pe_layout_request *q, enum pe_option o, int64_t va
     const struct pe_option_info *info = pe_option_info(o);
     void *field = (char *)q + info->offset;
     switch (info->type) {
-    case PE_IS_BOOL: *(bool *)field = value != 0; break;
+    case PE_IS_BOOL:
+        *(bool *)field = value != 0;
+        break;
     case PE_IS_WORD:
-    case PE_IS_NAME: *(int *)field = (int)value; break;
-    case PE_IS_TENSORS: *(uint64_t *)field = (uint64_t)value; break;
-    default: *(int64_t *)field = value;
+    case PE_IS_NAME:
+        *(int *)field = (int)value;
+        break;
+    case PE_IS_TENSORS:
+        *(uint64_t *)field = (uint64_t)value;
+        break;
+    default:
+        *(int64_t *)field = value;
     }
 }
 
 /* Rows of a mask, each of one document. */
 static bool is_padded(const struct pe_layout_request *q)
 {
-    return q->endpoint == PE_PADDED || (q->endpoint == PE_SHARDED && q->given[PE_OPTION_ATTENTION_MASK]) ||
+    return q->endpoint == PE_PADDED ||
+           (q->endpoint == PE_SHARDED && q->given[PE_OPTION_ATTENTION_MASK]) ||
            (q->endpoint == PE_CONVERT && q->arrange == PE_ARRANGE_PADDED);
 }
 
@@ -87,19 +110,27 @@ bool pe_option_bears(const struct pe_layout_request *q, enum pe_option o)
     bool concat = planned && q->algorithm == PE_ALGORITHM_CONCAT;
     switch (o) {
     case PE_OPTION_ALGORITHM:
-    case PE_OPTION_CONTINUATION: return planned;
+    case PE_OPTION_CONTINUATION:
+        return planned;
     case PE_OPTION_TOO_LONG:
-    case PE_OPTION_MAX_DOCUMENTS: return planned && !concat;
+    case PE_OPTION_MAX_DOCUMENTS:
+        return planned && !concat;
     case PE_OPTION_PAD_EACH_TO_MULTIPLE_OF:
         return !concat && !is_fixed(q) && !is_padded(q) && !q->given[PE_OPTION_SEGMENTS];
-    case PE_OPTION_PAD_TO_MULTIPLE_OF: return !is_fixed(q);
-    case PE_OPTION_SIDE: return is_padded(q) || (q->endpoint == PE_CACHED && !q->flatten);
+    case PE_OPTION_PAD_TO_MULTIPLE_OF:
+        return !is_fixed(q);
+    case PE_OPTION_SIDE:
+        return is_padded(q) || (q->endpoint == PE_CACHED && !q->flatten);
     case PE_OPTION_RESTART:
     case PE_OPTION_ATTENTION:
-    case PE_OPTION_TAIL: return !is_padded(q) && !(o == PE_OPTION_RESTART && q->given[PE_OPTION_SEGMENTS]);
-    case PE_OPTION_COUNT: return !q->given[PE_OPTION_SEGMENTS];
-    case PE_OPTION_STRIPE: return q->split == PE_SPLIT_ROUND_ROBIN;
-    default: return true;
+    case PE_OPTION_TAIL:
+        return !is_padded(q) && !(o == PE_OPTION_RESTART && q->given[PE_OPTION_SEGMENTS]);
+    case PE_OPTION_COUNT:
+        return !q->given[PE_OPTION_SEGMENTS];
+    case PE_OPTION_STRIPE:
+        return q->split == PE_SPLIT_ROUND_ROBIN;
+    default:
+        return true;
     }
 }
 

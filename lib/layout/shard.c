@@ -48,7 +48,8 @@ static enum pe_error grow(struct pe_layout_request *q, bool masked, struct pe_la
     return PE_OK;
 }
 
-enum pe_error pe__shard_options(struct pe_layout_request *q, bool masked, struct pe_layout_fault *fault)
+enum pe_error pe__shard_options(struct pe_layout_request *q, bool masked,
+                                struct pe_layout_fault *fault)
 {
     static const enum pe_option required[] = {PE_OPTION_SHARDS, PE_OPTION_SHARD, PE_OPTION_SPLIT};
     for (unsigned i = 0; i < 3; i++)
@@ -56,8 +57,8 @@ enum pe_error pe__shard_options(struct pe_layout_request *q, bool masked, struct
             return pe__fault(fault, PE_MISSING, required[i], "%s is required",
                              pe_option_info(required[i])->name);
     if (q->shard >= q->shards)
-        return pe__fault(fault, PE_RANGE, PE_OPTION_SHARD, "shard %" PRId64 " is not one of %" PRId64,
-                         q->shard, q->shards);
+        return pe__fault(fault, PE_RANGE, PE_OPTION_SHARD,
+                         "shard %" PRId64 " is not one of %" PRId64, q->shard, q->shards);
     if (!q->given[PE_OPTION_UNIT])
         q->unit = q->split == PE_SPLIT_ZIGZAG ? PE_UNIT_DOCUMENT : PE_UNIT_ROW;
     if (q->piece_order == PE_PIECES_HEADS &&
@@ -65,7 +66,8 @@ enum pe_error pe__shard_options(struct pe_layout_request *q, bool masked, struct
         return pe__fault(fault, PE_CONFLICT, PE_OPTION_PIECE_ORDER,
                          "piece_order=heads is for split=zigzag by document");
     if (q->given[PE_OPTION_STRIPE] && q->split != PE_SPLIT_ROUND_ROBIN)
-        return pe__fault(fault, PE_UNUSED, PE_OPTION_STRIPE, "stripe is for split=round_robin only");
+        return pe__fault(fault, PE_UNUSED, PE_OPTION_STRIPE,
+                         "stripe is for split=round_robin only");
     return q->uneven == PE_UNEVEN_PAD ? grow(q, masked, fault) : PE_OK;
 }
 
@@ -111,7 +113,8 @@ static enum pe_error check_even(const struct pe__shard *s, struct pe_layout_faul
         if (n % need == 0)
             continue;
         pe__fault(fault, PE_RANGE, PE_OPTION_UNEVEN,
-                  "%s %" PRIu64 " has %" PRId64 " slots; %" PRId64 " ranks need a multiple of %" PRId64,
+                  "%s %" PRIu64 " has %" PRId64 " slots; %" PRId64
+                  " ranks need a multiple of %" PRId64,
                   s->by_document ? "document" : "row", u, n, q->shards, need);
         if (fault) {
             fault->rank = 1;
@@ -139,7 +142,8 @@ static void add_spans(struct pe__shard *s, bool heads, bool tails)
         int64_t first = pe__unit_first(s, u);
         struct pe__cut c = pe__cut_unit(s, pe__unit_first(s, u + 1) - first);
         if (heads)
-            add_span(s, u, first + (s->stripes ? 0 : pe__piece_first(&c, rank)), pe__piece_size(&c, rank));
+            add_span(s, u, first + (s->stripes ? 0 : pe__piece_first(&c, rank)),
+                     pe__piece_size(&c, rank));
         int64_t last = s->count - 1 - rank;
         if (zigzag && tails)
             add_span(s, u, first + pe__piece_first(&c, last), pe__piece_size(&c, last));
@@ -147,7 +151,8 @@ static void add_spans(struct pe__shard *s, bool heads, bool tails)
 }
 
 enum pe_error pe__shard_make(struct pe__shard *s, const struct pe_layout_request *q,
-                             const struct pe__form *form, uint64_t outputs, struct pe_layout_fault *fault)
+                             const struct pe__form *form, uint64_t outputs,
+                             struct pe_layout_fault *fault)
 {
     s->q = q;
     s->form = form;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * shard_project.c: the tensors of one rank: the whole layout's values at its slots, cut and never made anew,
- * and its own boundaries.
+ * shard_project.c: the tensors of one rank: the whole layout's values at its slots, cut and never
+ * made anew, and its own boundaries.
  */
 #include "layout/fault.h"
 #include "layout/project.h"
@@ -16,15 +16,21 @@ static unsigned list(uint64_t shape[4], uint64_t n)
 unsigned pe__shard_shape(const struct pe__shard *s, enum pe_out id, uint64_t shape[4])
 {
     switch (id) {
-    case PE_OUT_INVERSE: return list(shape, (uint64_t)(s->form->rows * s->form->width));
+    case PE_OUT_INVERSE:
+        return list(shape, (uint64_t)(s->form->rows * s->form->width));
     case PE_OUT_CU_SEQLENS:
-    case PE_OUT_CU_SEQLENS_PADDED: return list(shape, s->runs + 1);
+    case PE_OUT_CU_SEQLENS_PADDED:
+        return list(shape, s->runs + 1);
     case PE_OUT_SEQLENS:
     case PE_OUT_SEQUSED:
-    case PE_OUT_DOCUMENTS: return list(shape, s->runs);
-    case PE_OUT_CU_PIECES: return list(shape, s->pieces + 1);
-    case PE_OUT_PIECE_KV_LENGTHS: return list(shape, s->pieces);
-    case PE_OUT_MAX_SEQLEN: return 0;
+    case PE_OUT_DOCUMENTS:
+        return list(shape, s->runs);
+    case PE_OUT_CU_PIECES:
+        return list(shape, s->pieces + 1);
+    case PE_OUT_PIECE_KV_LENGTHS:
+        return list(shape, s->pieces);
+    case PE_OUT_MAX_SEQLEN:
+        return 0;
     default:
         if (s->by_document)
             return list(shape, (uint64_t)s->slots);
@@ -137,13 +143,20 @@ static int64_t bound(const struct pe__shard *s, enum pe_out id, uint64_t i)
 {
     int64_t from, length;
     switch (id) {
-    case PE_OUT_CU_SEQLENS: return s->run[i].covered;
-    case PE_OUT_CU_SEQLENS_PADDED: return s->run[i].first;
-    case PE_OUT_SEQLENS: return s->run[i + 1].covered - s->run[i].covered;
-    case PE_OUT_SEQUSED: return s->run[i].used;
-    case PE_OUT_DOCUMENTS: return document_of(s->form, s->run[i].sequence);
-    case PE_OUT_MAX_SEQLEN: return longest(s);
-    case PE_OUT_PIECE_KV_LENGTHS: return keys_of(s, i);
+    case PE_OUT_CU_SEQLENS:
+        return s->run[i].covered;
+    case PE_OUT_CU_SEQLENS_PADDED:
+        return s->run[i].first;
+    case PE_OUT_SEQLENS:
+        return s->run[i + 1].covered - s->run[i].covered;
+    case PE_OUT_SEQUSED:
+        return s->run[i].used;
+    case PE_OUT_DOCUMENTS:
+        return document_of(s->form, s->run[i].sequence);
+    case PE_OUT_MAX_SEQLEN:
+        return longest(s);
+    case PE_OUT_PIECE_KV_LENGTHS:
+        return keys_of(s, i);
     default:
         if (i == s->pieces)
             return s->slots;
@@ -151,9 +164,13 @@ static int64_t bound(const struct pe__shard *s, enum pe_out id, uint64_t i)
     }
 }
 
-static bool is_slots(enum pe_out id) { return id <= PE_OUT_PREDICTED_BY || id == PE_OUT_GLOBAL_INDEX; }
+static bool is_slots(enum pe_out id)
+{
+    return id <= PE_OUT_PREDICTED_BY || id == PE_OUT_GLOBAL_INDEX;
+}
 
-void pe__shard_project(const struct pe__shard *s, enum pe_out id, uint64_t first, uint64_t count, void *out)
+void pe__shard_project(const struct pe__shard *s, enum pe_out id, uint64_t first, uint64_t count,
+                       void *out)
 {
     struct pe__sink sink = {out, pe__dtype(s->q, id) == PE_DTYPE_I64};
     if (is_slots(id)) {
@@ -166,7 +183,8 @@ void pe__shard_project(const struct pe__shard *s, enum pe_out id, uint64_t first
     }
 }
 
-enum pe_error pe__shard_allowed(const struct pe__shard *s, enum pe_out id, struct pe_layout_fault *fault)
+enum pe_error pe__shard_allowed(const struct pe__shard *s, enum pe_out id,
+                                struct pe_layout_fault *fault)
 {
     int64_t most = 0;
     uint64_t n;
@@ -175,7 +193,9 @@ enum pe_error pe__shard_allowed(const struct pe__shard *s, enum pe_out id, struc
     if (pe__dtype(s->q, id) != PE_DTYPE_I32)
         return PE_OK;
     switch (id) {
-    case PE_OUT_INVERSE: most = s->form->rows * s->form->width - 1; break;
+    case PE_OUT_INVERSE:
+        most = s->form->rows * s->form->width - 1;
+        break;
     case PE_OUT_GLOBAL_INDEX:
         for (uint64_t i = 0; i < s->spans; i++)
             most = pe__max(most, pe__span_slot(s, &s->span[i], s->span[i].length - 1));
@@ -183,13 +203,19 @@ enum pe_error pe__shard_allowed(const struct pe__shard *s, enum pe_out id, struc
     case PE_OUT_PIECE_KV_LENGTHS:
         /* The longest are the last of their parts. */
         for (n = 0; n < s->parts; n++)
-            most = pe__max(most, keys_of(s, (n + 1 < s->parts ? s->part[n + 1].pieces : s->pieces) - 1));
+            most = pe__max(most,
+                           keys_of(s, (n + 1 < s->parts ? s->part[n + 1].pieces : s->pieces) - 1));
         break;
     case PE_OUT_CU_SEQLENS:
     case PE_OUT_CU_SEQLENS_PADDED:
-    case PE_OUT_CU_PIECES: most = bound(s, id, id == PE_OUT_CU_PIECES ? s->pieces : s->runs); break;
-    case PE_OUT_MAX_SEQLEN: most = longest(s); break;
-    case PE_OUT_DOCUMENTS: break;
+    case PE_OUT_CU_PIECES:
+        most = bound(s, id, id == PE_OUT_CU_PIECES ? s->pieces : s->runs);
+        break;
+    case PE_OUT_MAX_SEQLEN:
+        most = longest(s);
+        break;
+    case PE_OUT_DOCUMENTS:
+        break;
     default:
         for (n = 0; n < s->runs; n++)
             most = pe__max(most, bound(s, id, n));

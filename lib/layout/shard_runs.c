@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * shard_runs.c: the rank's own sequences, and the pieces that an attention kernel is handed. One walk over
- * the rank's spans, from one change of the layout to the next; stripes are counted, not walked.
+ * shard_runs.c: the rank's own sequences, and the pieces that an attention kernel is handed. One
+ * walk over the rank's spans, from one change of the layout to the next; stripes are counted, not
+ * walked.
  */
+#include "layout/list.h"
 #include "layout/shard.h"
 
 #include <stdlib.h>
@@ -12,7 +14,7 @@ struct walk {
     bool want_parts;
     bool failed;
     uint64_t next_span;
-    uint32_t room, unit; /* by row: of the last run */
+    uint32_t room, unit;          /* by row: of the last run */
     uint64_t run_room, part_room; /* lists grow */
     int64_t covered;
     int64_t last_row; /* of the last part */
@@ -28,23 +30,10 @@ static int64_t own_slots(const struct pe__shard *s, int64_t z)
     return z / round * stripe + pe__min(stripe, pe__max(0, z % round - skip));
 }
 
-static bool more(void *list, uint64_t count, uint64_t *room, size_t item)
-{
-    if (count < *room)
-        return true;
-    uint64_t grown = *room ? *room + *room / 2 : 64;
-    void *at = realloc(*(void **)list, grown * item);
-    if (!at)
-        return false;
-    *(void **)list = at;
-    *room = grown;
-    return true;
-}
-
 static void open_run(struct walk *w, uint32_t sequence, int64_t local)
 {
     struct pe__shard *s = w->s;
-    if (w->failed || !more(&s->run, s->runs + 1, &w->run_room, sizeof *s->run)) {
+    if (w->failed || !pe__list_more(&s->run, s->runs + 1, &w->run_room, sizeof *s->run)) {
         w->failed = true;
         return;
     }
@@ -63,13 +52,14 @@ static void add_part(struct walk *w, const struct pe__part *part, int64_t row)
 {
     struct pe__shard *s = w->s;
     struct pe__part *last = s->parts ? &s->part[s->parts - 1] : NULL;
-    bool joins = last && last->room == part->room && last->token == part->token && w->last_row == row &&
+    bool joins = last && last->room == part->room && last->token == part->token &&
+                 w->last_row == row &&
                  (s->stripes ? last->unit == part->unit : last->slot + last->length == part->slot);
     if (joins) {
         s->pieces -= pieces_of(s, last);
         last->length += part->length;
     } else {
-        if (!more(&s->part, s->parts, &w->part_room, sizeof *s->part)) {
+        if (!pe__list_more(&s->part, s->parts, &w->part_room, sizeof *s->part)) {
             w->failed = true;
             return;
         }
@@ -82,8 +72,8 @@ static void add_part(struct walk *w, const struct pe__part *part, int64_t row)
 }
 
 /* One stretch of the layout without a change: all tokens, or pads that are alike. */
-static void stretch(struct walk *w, const struct pe__span *span, int64_t flat, int64_t end, bool token,
-                    bool covered)
+static void stretch(struct walk *w, const struct pe__span *span, int64_t flat, int64_t end,
+                    bool token, bool covered)
 {
     struct pe__shard *s = w->s;
     int64_t from = flat - span->slot, to = end - span->slot;
@@ -124,11 +114,13 @@ static void walk_span(struct walk *w, const struct pe__span *span)
 {
     const struct pe__form *f = w->s->form;
     int64_t flat = span->slot;
-    int64_t stop = w->s->stripes ? pe__unit_first(w->s, span->unit + UINT64_C(1)) : flat + span->length;
+    int64_t stop =
+        w->s->stripes ? pe__unit_first(w->s, span->unit + UINT64_C(1)) : flat + span->length;
     while (flat < stop && !w->failed) {
         int64_t row = flat / f->width, row_end = (row + 1) * f->width;
         uint32_t i = pe__segment_at(f, row, flat), last = f->row[row + 1].segment;
-        for (; flat < pe__min(stop, row_end) && !w->failed; i = i == PE__NONE ? f->row[row].segment : i + 1) {
+        for (; flat < pe__min(stop, row_end) && !w->failed;
+             i = i == PE__NONE ? f->row[row].segment : i + 1) {
             int64_t next = row_end, tokens = flat, cover = row * f->width + f->row[row].cover;
             uint32_t after = i == PE__NONE ? f->row[row].segment : i + 1;
             if (after < last)
@@ -181,7 +173,7 @@ enum pe_error pe__shard_runs(struct pe__shard *s, bool parts)
         for (uint64_t i = 0; i < s->spans && !w.failed; i++)
             walk_span(&w, &s->span[i]);
     }
-    if (w.failed || !more(&s->run, s->runs + 1, &w.run_room, sizeof *s->run))
+    if (w.failed || !pe__list_more(&s->run, s->runs + 1, &w.run_room, sizeof *s->run))
         return PE_NO_MEMORY;
     s->run[s->runs] = (struct pe__local){PE__NONE, s->runs ? s->slots : 0, w.covered, 0};
     if (s->q->empty == PE_EMPTY_DROP)

@@ -4,7 +4,8 @@
  */
 #include "layout/sink.h"
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are stored as they lie in memory");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "elements are stored as they lie in memory");
 
 void pe__put_run(struct pe__sink *s, int64_t v, int64_t step, int64_t count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * sink.h: where elements go. Every array of a layout is made of runs that stay equal or rise by one, so a
- * run is the unit of writing.
+ * sink.h: where elements go. Every array of a layout is made of runs that stay equal or rise by
+ * one, so a run is the unit of writing.
  */
 #ifndef PE_LAYOUT_SINK_H
 #define PE_LAYOUT_SINK_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * slots.c: see slots.h. A walk goes from run to run: tokens of one segment, or pads that are alike. On a
- * run every tensor is constant or rises by one, but for the first and the last token of a segment.
+ * slots.c: see slots.h. A walk goes from run to run: tokens of one segment, or pads that are alike.
+ * On a run every tensor is constant or rises by one, but for the first and the last token of a
+ * segment.
  */
 #include "layout/slots.h"
 #include "layout/fault.h"
@@ -17,7 +18,8 @@ static int64_t padded_past(const struct pe__form *f, int64_t row)
     return s->position - f->q->start - moved;
 }
 
-static struct pe__pads drawn_on(const struct pe__form *f, int64_t row, uint32_t anchor, int64_t flat)
+static struct pe__pads drawn_on(const struct pe__form *f, int64_t row, uint32_t anchor,
+                                int64_t flat)
 {
     const struct pe__row *r = &f->row[row];
     struct pe__pads p = {.step = 1};
@@ -40,9 +42,14 @@ struct pe__pads pe__pads_at(const struct pe__form *f, int64_t row, uint32_t segm
         return p;
     }
     switch (q->fill - PE_A_WORD) {
-    case PE_FILL_LAST: p.value = a ? a->position + a->length - 1 : pe__row_base(f, row); break;
-    case PE_FILL_NEXT: p.value = a ? a->position + a->length : pe__row_base(f, row); break;
-    case PE_FILL_CONTINUE: return drawn_on(f, row, anchor, flat);
+    case PE_FILL_LAST:
+        p.value = a ? a->position + a->length - 1 : pe__row_base(f, row);
+        break;
+    case PE_FILL_NEXT:
+        p.value = a ? a->position + a->length : pe__row_base(f, row);
+        break;
+    case PE_FILL_CONTINUE:
+        return drawn_on(f, row, anchor, flat);
     case PE_FILL_RESTART:
         p.step = 1;
         p.phase = flat - (a ? a->slot + a->length : row * f->width);
@@ -69,7 +76,8 @@ int64_t pe__pad_inside(const struct pe__form *f, int64_t value)
 }
 
 /* A rising run, cut off at the ends of the table. */
-static void put_inside(const struct pe__form *f, struct pe__sink *out, int64_t v, int64_t step, int64_t n)
+static void put_inside(const struct pe__form *f, struct pe__sink *out, int64_t v, int64_t step,
+                       int64_t n)
 {
     if (!f->q->given[PE_OPTION_TABLE_LENGTH] || step == 0) {
         pe__put_run(out, pe__pad_inside(f, v), step, n);
@@ -94,7 +102,10 @@ static void put_pads(const struct pe__form *f, struct pe__sink *out, struct pe__
     put_inside(f, out, p.value, p.step, n);
 }
 
-static int64_t last_slot(const struct pe__segment *s) { return s->slot + s->length - 1; }
+static int64_t last_slot(const struct pe__segment *s)
+{
+    return s->slot + s->length - 1;
+}
 
 /* Runs whose first value is apart: predicted_by. */
 static void put_before(const struct pe__form *f, struct pe__sink *out, const struct pe__segment *s,
@@ -142,7 +153,8 @@ static void put_loss(const struct pe__form *f, struct pe__sink *out, const struc
         for (; flat <= last; flat++)
             pe__put(out, pe__at(f->tokens_in, (uint64_t)flat) != f->q->eos_token_id);
         break;
-    default: pe__put_run(out, 1, 0, n);
+    default:
+        pe__put_run(out, 1, 0, n);
     }
 }
 
@@ -177,17 +189,33 @@ static void put_tokens(const struct pe__form *f, enum pe_out id, int64_t row, ui
     const struct pe__segment *s = &f->segment[segment];
     int64_t k = flat - s->slot;
     switch (id) {
-    case PE_OUT_POSITION_IDS: pe__put_run(out, s->position + k, 1, n); break;
-    case PE_OUT_ATTENTION_MASK: pe__put_run(out, 1, 0, n); break;
+    case PE_OUT_POSITION_IDS:
+        pe__put_run(out, s->position + k, 1, n);
+        break;
+    case PE_OUT_ATTENTION_MASK:
+        pe__put_run(out, 1, 0, n);
+        break;
     case PE_OUT_SEGMENT_IDS:
         pe__put_run(out, f->q->segment_base + (int64_t)(s->sequence - f->row[row].sequence), 0, n);
         break;
-    case PE_OUT_DOCUMENT_IDS: pe__put_run(out, s->document, 0, n); break;
-    case PE_OUT_PREDICTED_BY: put_before(f, out, s, flat, n); break;
-    case PE_OUT_LABEL_INDEX: put_after(f, out, s, flat, n); break;
-    case PE_OUT_LOSS_MASK: put_loss(f, out, s, flat, n); break;
-    case PE_OUT_GATHER: put_origins(f, out, f->source[segment] + k, n); break;
-    case PE_OUT_REPAD_INDICES: pe__put_run(out, s->cover + k, 1, n); break;
+    case PE_OUT_DOCUMENT_IDS:
+        pe__put_run(out, s->document, 0, n);
+        break;
+    case PE_OUT_PREDICTED_BY:
+        put_before(f, out, s, flat, n);
+        break;
+    case PE_OUT_LABEL_INDEX:
+        put_after(f, out, s, flat, n);
+        break;
+    case PE_OUT_LOSS_MASK:
+        put_loss(f, out, s, flat, n);
+        break;
+    case PE_OUT_GATHER:
+        put_origins(f, out, f->source[segment] + k, n);
+        break;
+    case PE_OUT_REPAD_INDICES:
+        pe__put_run(out, s->cover + k, 1, n);
+        break;
     default:
         must(id == PE_OUT_RUN_LENGTH);
         pe__put_run(out, covered_by(f, s->sequence), 0, n);
@@ -201,9 +229,13 @@ static void put_no_tokens(const struct pe__form *f, enum pe_out id, int64_t row,
     int64_t end = (row + 1) * f->width;
     bool covered = flat - row * f->width >= r->cover;
     switch (id) {
-    case PE_OUT_POSITION_IDS: put_pads(f, out, pe__pads_at(f, row, segment, flat), n); break;
+    case PE_OUT_POSITION_IDS:
+        put_pads(f, out, pe__pads_at(f, row, segment, flat), n);
+        break;
     case PE_OUT_ATTENTION_MASK:
-    case PE_OUT_LOSS_MASK: pe__put_run(out, 0, 0, n); break;
+    case PE_OUT_LOSS_MASK:
+        pe__put_run(out, 0, 0, n);
+        break;
     case PE_OUT_SEGMENT_IDS:
         pe__put_run(out,
                     f->q->segment_base +
@@ -216,7 +248,8 @@ static void put_no_tokens(const struct pe__form *f, enum pe_out id, int64_t row,
     case PE_OUT_RUN_LENGTH:
         pe__put_run(out, covered ? covered_by(f, r[1].sequence - 1) : 0, 0, n);
         break;
-    default: pe__put_run(out, -1, 0, n);
+    default:
+        pe__put_run(out, -1, 0, n);
     }
 }
 
@@ -238,8 +271,8 @@ static void seek(const struct pe__form *f, struct pe__spot *at, int64_t flat)
     at->segment = pe__segment_at(f, at->row, flat);
 }
 
-void pe__slots(const struct pe__form *f, enum pe_out id, int64_t flat, int64_t count, struct pe__sink *out,
-               struct pe__spot *at)
+void pe__slots(const struct pe__form *f, enum pe_out id, int64_t flat, int64_t count,
+               struct pe__sink *out, struct pe__spot *at)
 {
     while (count > 0) {
         seek(f, at, flat);

@@ -15,13 +15,13 @@ struct pe__spot {
     uint32_t segment; /* last that begins at or before the slot; NONE */
 };
 
-/* Appends the values of flat slots [flat, flat + count) of one of the [B,W] tensors: position_ids ..
- * predicted_by, gather, repad_indices, run_length. */
+/* Appends the values of flat slots [flat, flat + count) of one of the [B,W] tensors: position_ids
+ * .. predicted_by, gather, repad_indices, run_length. */
 void pe__slots(const struct pe__form *, enum pe_out, int64_t flat, int64_t count, struct pe__sink *,
                struct pe__spot *);
 
-/* The numbers that pads hold: `value`, then rising by `step` (0 or 1); after `cycle` of them (0: never)
- * they begin again at `again`. All of it is then kept inside the table. */
+/* The numbers that pads hold: `value`, then rising by `step` (0 or 1); after `cycle` of them (0:
+ * never) they begin again at `again`. All of it is then kept inside the table. */
 struct pe__pads {
     int64_t value;
     int64_t step;

@@ -25,8 +25,8 @@ enum pe_error pe__one_form(const struct pe__source *s, const enum pe_option *for
     return PE_OK;
 }
 
-enum pe_error pe__not_with(const struct pe__source *s, enum pe_option form, const enum pe_option *options,
-                           unsigned count)
+enum pe_error pe__not_with(const struct pe__source *s, enum pe_option form,
+                           const enum pe_option *options, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         if (s->q->given[options[i]])
@@ -44,6 +44,7 @@ enum pe_error pe__final_width(const struct pe__source *s, int64_t rows, int64_t 
                          s->q->pad_to_multiple_of);
     if (*width && rows > PE_SLOT_END / *width)
         return pe__fault(s->fault, PE_RANGE, blame,
-                         "%" PRId64 " rows of %" PRId64 " slots are more than 2^53 slots", rows, *width);
+                         "%" PRId64 " rows of %" PRId64 " slots are more than 2^53 slots", rows,
+                         *width);
     return PE_OK;
 }
