@@ -97,8 +97,8 @@ check-fault: $(FAULTS) $(BUILD)/posenc ## disks that fail, power that goes, kill
 	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) tests/run-tests.sh $(FAULTS)
 
 check-clients: $(BUILD)/posenc ## client.py, and what the README shows, run as it stands there
-	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) /usr/bin/python3 tests/clients/test_client.py
-	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) /usr/bin/python3 tests/clients/snippets.py README.md
+	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) /usr/bin/python3 -B tests/clients/test_client.py
+	$(Q)POSENC_BIN=$(abspath $(BUILD)/posenc) /usr/bin/python3 -B tests/clients/snippets.py README.md
 
 check-san: ## check, under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined BUILD=build/address-undefined check

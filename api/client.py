@@ -6,11 +6,11 @@
     t = c.table("rope", length=2048, width=128, dtype="bf16")   # {"cos": ..., "sin": ...}
     g = c.gather("rope", [[0, 5], [7, 4096]], width=128)        # rows in the shape of the positions
     l = c.layout("packed", lengths=[5, 3, 7])                   # {"position_ids": ..., ...}
-    r = c.resolve(json.load(open("config.json")))               # which tables does this model expect?
+    r = c.resolve(json.load(open("config.json")))               # which tables does a model expect?
     c.agree(digests)      # one c.digest("rope", ...) of each rank: do all hold the same bytes?
 
-What comes is checked for being whole, and what is read back from the cache for its digest: a torn or
-altered file is fetched anew, never returned. Processes may share a cache, and threads a Client.
+What comes is checked for being whole, and what is read back from the cache for its digest: a torn
+or altered file is fetched anew, never returned. Processes may share a cache, and threads a Client.
 """
 import base64
 import hashlib
@@ -117,7 +117,7 @@ def _framework(name):
 
 
 def _head(data):
-    """(where the numbers begin, {name: entry}) of a safetensors file; ValueError if it is not whole."""
+    """(where the numbers begin, {name: entry}) of a safetensors file; ValueError if not whole."""
     try:
         start = 8 + int.from_bytes(data[:8], "little")
         head = json.loads(data[8:start].decode())
@@ -230,7 +230,8 @@ class Client:
 
     def layout(self, name, **options):
         """{tensor name: array} of a layout of position ids; of "check" its answer, a dict."""
-        path, body = "/v1/layouts/" + urllib.parse.quote(name), {k: _plain(v) for k, v in options.items()}
+        path = "/v1/layouts/" + urllib.parse.quote(name)
+        body = {k: _plain(v) for k, v in options.items()}
         if name == "check":
             return json.loads(self._post_json(path, body, json.loads))
         return _tensors(self._post_json(path + ".safetensors", body), self._make)

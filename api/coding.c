@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * coding.c: see coding.h. What is named has the greatest weight that it is given; the star speaks for what is
- * not named. Identity that neither names is as good as least: any coding that is welcome at all goes before it.
+ * coding.c: see coding.h. What is named has the greatest weight that it is given; the star speaks
+ * for what is not named. Identity that neither names is as good as least: any coding that is
+ * welcome at all goes before it.
  */
 #include "coding.h"
 #include "format.h"
@@ -56,7 +57,8 @@ static void note(struct api_bytes element, int weights[CODINGS], int *star)
     if (api__equal(name, "*") && weight > *star)
         *star = weight;
     for (int i = 0; i < CODINGS; i++)
-        if ((api__equal_case(name, codings[i].name) || api__equal_case(name, codings[i].alias)) && weight > weights[i])
+        if ((api__equal_case(name, codings[i].name) || api__equal_case(name, codings[i].alias)) &&
+            weight > weights[i])
             weights[i] = weight;
 }
 
@@ -76,7 +78,8 @@ bool api__coding(const struct api_request *request, enum api_coding *out)
         best = weight;
         *out = (enum api_coding)i;
     }
-    /* RFC 9110, 12.5.3: no coding at all is welcome unless it is forbidden by name or by the star. */
+    /* RFC 9110, 12.5.3: no coding at all is welcome unless it is forbidden by name or by the star.
+     */
     bool plain = weights[API_IDENTITY] != 0 && (weights[API_IDENTITY] != UNNAMED || star != 0);
     return best > 0 || plain;
 }

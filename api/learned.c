@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * learned.c: see learned.h. Descriptions, the list, and what may be done to a name. The tag of a table is
- * made of its digest alone, so it says the same in every answer and after every restart.
+ * learned.c: see learned.h. Descriptions, the list, and what may be done to a name. The tag of a
+ * table is made of its digest alone, so it says the same in every answer and after every restart.
  */
 #include "learned.h"
 #include "condition.h"
@@ -16,7 +16,8 @@
 #define LIST_LIMIT 1000
 #define LIST_DEFAULT 100
 
-static const char name_rule[] = "1 to 128 letters, digits, dots, dashes and underscores, the first a letter or digit";
+static const char name_rule[] =
+    "1 to 128 letters, digits, dots, dashes and underscores, the first a letter or digit";
 
 /* ---------------------------------------------------------------- names */
 
@@ -63,8 +64,9 @@ bool api__learned_name(struct api__call *call, struct api_bytes text, struct api
     if (!write)
         return api__refuse(call, API__NOT_FOUND, "there is no learned table by the name %s",
                            api__shown(call->arena, text));
-    api__blame(call, API__BAD_VALUE, api__bytes("name"), "%s cannot be the name of a table; names have %s",
-               api__shown(call->arena, text), name_rule);
+    api__blame(call, API__BAD_VALUE, api__bytes("name"),
+               "%s cannot be the name of a table; names have %s", api__shown(call->arena, text),
+               name_rule);
     call->issue.value = text;
     call->issue.allowed_text = name_rule;
     return false;
@@ -135,8 +137,9 @@ bool api__learned_refuse(struct api__call *call, const struct api_learned *wish)
 {
     switch (call->facts->outcome) {
     case API_LEARNED_TAKEN:
-        return api__refuse(call, API__NAME_TAKEN,
-                           "%s exists with other bytes; replace it with If-Match, or delete it first", wish->name);
+        return api__refuse(
+            call, API__NAME_TAKEN,
+            "%s exists with other bytes; replace it with If-Match, or delete it first", wish->name);
     case API_LEARNED_FAILED:
         return api__refuse(call, API__PRECONDITION_FAILED, "%s does not hold for %s as it is now",
                            wish->if_match.at ? "If-Match" : "If-None-Match", wish->name);
@@ -146,17 +149,19 @@ bool api__learned_refuse(struct api__call *call, const struct api_learned *wish)
     case API_LEARNED_NO_ROOM:
         return api__refuse(call, API__NO_ROOM, "there is no room on the disk for %s", wish->name);
     case API_LEARNED_DAMAGED:
-        return api__refuse(call, API__INTERNAL,
-                           "the bytes of %s on the disk are not those that were stored; send it again",
-                           wish->name);
+        return api__refuse(
+            call, API__INTERNAL,
+            "the bytes of %s on the disk are not those that were stored; send it again",
+            wish->name);
     case API_LEARNED_BROKEN:
         return api__refuse(call, API__INTERNAL, "the disk failed");
     case API_LEARNED_NO_STORE:
         return api__refuse(call, API__READ_ONLY,
                            "this server keeps no tables: it was started without --state-dir");
     default:
-        return api__refuse(call, API__NOT_FOUND, "there is no learned table by the name %s%s%s", wish->name,
-                           wish->digest ? " with the digest sha256:" : "", wish->digest ? wish->digest : "");
+        return api__refuse(call, API__NOT_FOUND, "there is no learned table by the name %s%s%s",
+                           wish->name, wish->digest ? " with the digest sha256:" : "",
+                           wish->digest ? wish->digest : "");
     }
 }
 
@@ -164,7 +169,9 @@ bool api__learned_refuse(struct api__call *call, const struct api_learned *wish)
 
 static void put_description(struct api__text *t, const struct api_learned_table *table)
 {
-    api__text_print(t, "{\"name\":\"%s\",\"digest\":\"sha256:%s\",\"dtype\":\"%s\",\"shape\":[%" PRIu64 ",%" PRIu64 "]}",
+    api__text_print(t,
+                    "{\"name\":\"%s\",\"digest\":\"sha256:%s\",\"dtype\":\"%s\",\"shape\":[%" PRIu64
+                    ",%" PRIu64 "]}",
                     table->name, table->digest, pe_dtype_name(table->file.dtype), table->file.rows,
                     table->file.width);
 }
@@ -255,7 +262,8 @@ static bool read_page(struct api__call *call, struct api_learned *wish)
     if (p && !api__read_word(call, p, &after))
         return false;
     if (p && !after.len)
-        return api__bad_value(call, API__BAD_VALUE, p, "after must be a name, or absent for the first page");
+        return api__bad_value(call, API__BAD_VALUE, p,
+                              "after must be a name, or absent for the first page");
     wish->after = api__arena_copy(call->arena, after.at, after.len);
     wish->limit = (unsigned)limit;
     return true;
@@ -268,9 +276,10 @@ bool api__learned_list(struct api__call *call)
     struct api__text t;
     *wish = (struct api_learned){.act = API_LEARNED_LIST, .name = ""};
     if (call->method == API__PUT || call->method == API__DELETE)
-        return api__blame(call, API__MISSING_PARAMETER, api__bytes("name"),
-                          "the name of the table is missing: %s /v1/learned/NAME, where names have %s",
-                          call->request->method, name_rule);
+        return api__blame(
+            call, API__MISSING_PARAMETER, api__bytes("name"),
+            "the name of the table is missing: %s /v1/learned/NAME, where names have %s",
+            call->request->method, name_rule);
     if (!read_page(call, wish))
         return false;
     if (!facts)
@@ -287,8 +296,8 @@ bool api__learned_list(struct api__call *call)
         return false;
     if (last)
         api__header(call, "Link",
-                    api__format_text(call->arena, "</v1/learned?after=%s&limit=%u>; rel=\"next\"", last,
-                                     wish->limit));
+                    api__format_text(call->arena, "</v1/learned?after=%s&limit=%u>; rel=\"next\"",
+                                     last, wish->limit));
     call->plan->no_memo = true;
     return true;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * learned_file.c: uploads, from bytes to what they hold. Headers are read by strict grammars, sizes are
- * multiplied with checks, and the file is exactly as long as its header says. Finiteness is looked at on
- * the bits, where it costs a comparison.
+ * learned_file.c: uploads, from bytes to what they hold. Headers are read by strict grammars, sizes
+ * are multiplied with checks, and the file is exactly as long as its header says. Finiteness is
+ * looked at on the bits, where it costs a comparison.
  */
 #include "learned_file.h"
 #include "npy_head.h"
@@ -31,7 +31,8 @@ static const char *read_npy(struct api_bytes head, struct api_learned_file *out)
     return NULL;
 }
 
-static const char *read_safetensors(struct api_bytes head, uint64_t size, struct api_learned_file *out)
+static const char *read_safetensors(struct api_bytes head, uint64_t size,
+                                    struct api_learned_file *out)
 {
     struct api__arena *arena = api__arena_new();
     if (!arena)
@@ -61,26 +62,28 @@ const char *api_learned_read(enum api_learned_form form, struct api_bytes head, 
         return "it has no values";
     if (out->width > WIDTH_LIMIT)
         return "it has more than 65536 columns";
-    if (out->rows > (uint64_t)PE_POSITION_END || __builtin_mul_overflow(out->rows, out->width, &bytes) ||
-        __builtin_mul_overflow(bytes, pe_dtype_size(out->dtype), &bytes) || bytes != size - out->data)
+    if (out->rows > (uint64_t)PE_POSITION_END ||
+        __builtin_mul_overflow(out->rows, out->width, &bytes) ||
+        __builtin_mul_overflow(bytes, pe_dtype_size(out->dtype), &bytes) ||
+        bytes != size - out->data)
         return "its length is not what its shape says";
     return NULL;
 }
 
-/* The largest magnitude as bits: the order of finite magnitudes is that of their bits. `infinity` is the
- * pattern from which on a value is not finite. */
-#define SCAN(bits, infinity)                                                                       \
-    do {                                                                                           \
-        const bits sign = (bits)((bits)1 << (8 * sizeof(bits) - 1));                               \
-        bits most = 0;                                                                             \
-        for (uint64_t i = 0; i < count; i++) {                                                     \
-            bits v;                                                                                \
-            memcpy(&v, at + i * sizeof v, sizeof v);                                               \
-            v = (bits)(v & (bits)~sign);                                                           \
-            most = v > most ? v : most;                                                            \
-        }                                                                                          \
-        memcpy(out, &most, sizeof most);                                                           \
-        return most < (bits)(infinity);                                                            \
+/* The largest magnitude as bits: the order of finite magnitudes is that of their bits. `infinity`
+ * is the pattern from which on a value is not finite. */
+#define SCAN(bits, infinity)                                         \
+    do {                                                             \
+        const bits sign = (bits)((bits)1 << (8 * sizeof(bits) - 1)); \
+        bits most = 0;                                               \
+        for (uint64_t i = 0; i < count; i++) {                       \
+            bits v;                                                  \
+            memcpy(&v, at + i * sizeof v, sizeof v);                 \
+            v = (bits)(v & (bits)~sign);                             \
+            most = v > most ? v : most;                              \
+        }                                                            \
+        memcpy(out, &most, sizeof most);                             \
+        return most < (bits)(infinity);                              \
     } while (0)
 
 static bool scan64(const unsigned char *at, uint64_t count, void *out)

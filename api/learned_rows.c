@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * learned_rows.c: rows of a stored table as a table of its own: which rows, of which dtype, in which format.
- * The key of such a table is made of the digest of what is stored, so it changes with the bytes and with
- * nothing else. A row that is not there is a refusal, never made up.
+ * learned_rows.c: rows of a stored table as a table of its own: which rows, of which dtype, in
+ * which format. The key of such a table is made of the digest of what is stored, so it changes with
+ * the bytes and with nothing else. A row that is not there is a refusal, never made up.
  */
 #include "learned.h"
 #include "list.h"
@@ -15,7 +15,8 @@
 static const char *const own_names[] = {"dtype", "length", "offset", "positions"};
 #define OWN_NAMES (sizeof own_names / sizeof *own_names)
 
-/* A name may hold dots: what stands behind the last one is an extension only where it names a format. */
+/* A name may hold dots: what stands behind the last one is an extension only where it names a
+ * format. */
 static struct api_bytes split_extension(struct api__call *call)
 {
     struct api_bytes name = call->captures[0], ext = call->extension;
@@ -54,7 +55,8 @@ bool api__learned_dtype(struct api__call *call, const struct api__param *p, stru
 }
 
 /* positions, or length with offset. */
-static bool read_window(struct api__call *call, const struct api__params *params, struct pe_spec *spec)
+static bool read_window(struct api__call *call, const struct api__params *params,
+                        struct pe_spec *spec)
 {
     const struct api__param *length = api__find_param(params, "length");
     const struct api__param *offset = api__find_param(params, "offset");
@@ -86,8 +88,8 @@ static bool no_such_row(struct api__call *call, const char *parameter, int64_t r
 {
     const struct api_learned_table *t = call->facts->tables;
     api__blame(call, API__OUT_OF_RANGE, api__bytes(parameter),
-               "%s asks for row %" PRId64 ", but %s has %" PRIu64 " rows, 0 to %" PRIu64, parameter, row, t->name,
-               t->file.rows, t->file.rows - 1);
+               "%s asks for row %" PRId64 ", but %s has %" PRIu64 " rows, 0 to %" PRIu64, parameter,
+               row, t->name, t->file.rows, t->file.rows - 1);
     return false;
 }
 
@@ -101,7 +103,8 @@ static bool check_rows(struct api__call *call, const struct pe_spec *spec)
         return true;
     if (spec->offset >= rows)
         return no_such_row(call, "offset", spec->offset);
-    return spec->length <= rows - spec->offset || no_such_row(call, "length", spec->offset + spec->length - 1);
+    return spec->length <= rows - spec->offset ||
+           no_such_row(call, "length", spec->offset + spec->length - 1);
 }
 
 /* The one tensor: `weight` [length, width], or the shape of the positions in front of width. */
@@ -141,10 +144,11 @@ bool api__learned_json(struct api__call *call, const struct api_table *table)
         pe_convert(dtype, as, PE_DTYPE_F64, &again, 1);
     if (again - again == 0)
         return true;
-    return api__refuse(call, API__NOT_ACCEPTABLE,
-                       "the table has values beyond %s, which JSON cannot carry as infinities; take a wider "
-                       "dtype, .npy, .safetensors, .bin or .csv",
-                       pe_dtype_name(dtype));
+    return api__refuse(
+        call, API__NOT_ACCEPTABLE,
+        "the table has values beyond %s, which JSON cannot carry as infinities; take a wider "
+        "dtype, .npy, .safetensors, .bin or .csv",
+        pe_dtype_name(dtype));
 }
 
 /* "dtype=f32&length=512&offset=0": sorted, as canonical texts are. */
@@ -165,16 +169,17 @@ static struct api_bytes window_text(struct api__call *call, const struct pe_spec
 static const struct api_pair *metadata(struct api__call *call, struct api_table *table,
                                        const struct pe_spec *spec, struct api_bytes text)
 {
-    const struct api_pair *pairs = api__table_metadata(call->arena, spec, text, &table->metadata_count);
+    const struct api_pair *pairs =
+        api__table_metadata(call->arena, spec, text, &table->metadata_count);
     struct api_pair *more = api__arena_array(call->arena, table->metadata_count + 1, sizeof *more);
     memcpy(more, pairs, table->metadata_count * sizeof *more);
-    more[table->metadata_count++] =
-        (struct api_pair){"digest", api__format_text(call->arena, "sha256:%s", call->facts->tables->digest)};
+    more[table->metadata_count++] = (struct api_pair){
+        "digest", api__format_text(call->arena, "sha256:%s", call->facts->tables->digest)};
     return more;
 }
 
-static bool send_rows(struct api__call *call, const struct api_learned *wish, const struct api__choice *choice,
-                      struct api_table *table)
+static bool send_rows(struct api__call *call, const struct api_learned *wish,
+                      const struct api__choice *choice, struct api_table *table)
 {
     const struct api_learned_table *t = call->facts->tables;
     struct api__labels labels = {.cache_control = wish->digest ? API__IMMUTABLE : "no-cache"};
@@ -184,8 +189,9 @@ static bool send_rows(struct api__call *call, const struct api_learned *wish, co
     labels.text = window_text(call, &spec);
     labels.sent.path = api__format_text(call->arena, "learned/%s@sha256:%s", t->name, t->digest);
     labels.sent.stem = t->name;
-    struct api_bytes parts[] = {api__bytes(api__format_text(call->arena, "learned rev=%d\n", PE_NUMERICS_REV)),
-                                api__bytes(t->digest), api__bytes("\n"), labels.text};
+    struct api_bytes parts[] = {
+        api__bytes(api__format_text(call->arena, "learned rev=%d\n", PE_NUMERICS_REV)),
+        api__bytes(t->digest), api__bytes("\n"), labels.text};
     api__label(call, choice, table, api__sha256(parts, sizeof parts / sizeof *parts), &labels);
     labels.url = api__table_url(call->arena, &spec, labels.text, &labels.sent);
     if (table->format == &api__format_json)

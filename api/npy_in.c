@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * npy_in.c: arrays of integers that come as .npy files. Files are checked to be as long as their shape says
- * before a byte of data is read.
+ * npy_in.c: arrays of integers that come as .npy files. Files are checked to be as long as their
+ * shape says before a byte of data is read.
  */
 #include "list.h"
 #include "npy_head.h"
@@ -27,7 +27,8 @@ static bool fault(struct api__call *call, const char *name, enum api__problem_id
 /* i8, i4... or u8...: one byte has no order and is spelled with '|'. */
 static const char *check_type(const struct api__npy_head *h)
 {
-    if ((h->type != 'i' && h->type != 'u') || (h->size != 1 && h->size != 2 && h->size != 4 && h->size != 8))
+    if ((h->type != 'i' && h->type != 'u') ||
+        (h->size != 1 && h->size != 2 && h->size != 4 && h->size != 8))
         return "its items are not integers of 1, 2, 4 or 8 bytes";
     if (h->order != '<' && !(h->size == 1 && h->order == '|'))
         return "its items are not little-endian";

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * safetensors_in.c: the header of a .safetensors file that a client sent: eight bytes of length, one JSON
- * object of that length, padded with spaces at its end. Exactly one tensor, whose offsets cover what lies
- * behind the header, no more and no less; metadata of texts. Values that the format's own reader would not
- * take (signs, points, exponents, names twice, further keys) are refused.
+ * safetensors_in.c: the header of a .safetensors file that a client sent: eight bytes of length,
+ * one JSON object of that length, padded with spaces at its end. Exactly one tensor, whose offsets
+ * cover what lies behind the header, no more and no less; metadata of texts. Values that the
+ * format's own reader would not take (signs, points, exponents, names twice, further keys) are
+ * refused.
  */
 #include "learned_file.h"
 #include "json.h"
@@ -48,8 +49,10 @@ static const char *read_dtype(struct api__arena *arena, struct api_bytes text, e
     static const struct {
         const char *name;
         enum pe_dtype dtype;
-    } dtypes[] = {
-        {"F64", PE_DTYPE_F64}, {"F32", PE_DTYPE_F32}, {"F16", PE_DTYPE_F16}, {"BF16", PE_DTYPE_BF16}};
+    } dtypes[] = {{"F64", PE_DTYPE_F64},
+                  {"F32", PE_DTYPE_F32},
+                  {"F16", PE_DTYPE_F16},
+                  {"BF16", PE_DTYPE_BF16}};
     struct api_bytes name;
     if (!api__json_string(arena, text, &name))
         return unreadable;

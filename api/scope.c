@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * scope.c: which requests need a token. A request is looked at by its method and the bytes of its path
- * alone, before anything else of it is read. A rule covers at least what the routes that it guards match,
- * so no spelling of a path gets past it.
+ * scope.c: which requests need a token. A request is looked at by its method and the bytes of its
+ * path alone, before anything else of it is read. A rule covers at least what the routes that it
+ * guards match, so no spelling of a path gets past it.
  */
 #include "text.h"
 
@@ -16,9 +16,12 @@ struct rule {
 };
 
 static const struct rule rules[] = {
-    {"PUT", "/v1/learned", true, API_SCOPE_WRITE},  {"DELETE", "/v1/learned", true, API_SCOPE_WRITE},
-    {"GET", "/v1/cache", false, API_SCOPE_ADMIN},   {"HEAD", "/v1/cache", false, API_SCOPE_ADMIN},
-    {"DELETE", "/v1/cache", false, API_SCOPE_ADMIN}, {"POST", "/v1/warm", false, API_SCOPE_ADMIN},
+    {"PUT", "/v1/learned", true, API_SCOPE_WRITE},
+    {"DELETE", "/v1/learned", true, API_SCOPE_WRITE},
+    {"GET", "/v1/cache", false, API_SCOPE_ADMIN},
+    {"HEAD", "/v1/cache", false, API_SCOPE_ADMIN},
+    {"DELETE", "/v1/cache", false, API_SCOPE_ADMIN},
+    {"POST", "/v1/warm", false, API_SCOPE_ADMIN},
 };
 
 /* RFC 9112, 3.2.2: the path of an absolute target. */

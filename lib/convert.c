@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * convert.c: values of one floating element type as another, each rounded once. A value passes through a
- * double, which holds every value of every type exactly, so there is no second rounding. The pair that
- * processors convert themselves (f64, f32) is left to them; nothing here changes their rounding mode.
+ * convert.c: values of one floating element type as another, each rounded once. A value passes
+ * through a double, which holds every value of every type exactly, so there is no second rounding.
+ * The pair that processors convert themselves (f64, f32) is left to them; nothing here changes
+ * their rounding mode.
  */
 #include "dtype.h"
 
@@ -28,7 +29,8 @@ static void widen(const unsigned char *in, unsigned char *out, uint64_t count)
     }
 }
 
-enum pe_error pe_convert(enum pe_dtype from, const void *in, enum pe_dtype to, void *out, uint64_t count)
+enum pe_error pe_convert(enum pe_dtype from, const void *in, enum pe_dtype to, void *out,
+                         uint64_t count)
 {
     if (!pe__dtype_real(from) || !pe__dtype_real(to))
         return PE_INVALID;

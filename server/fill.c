@@ -35,6 +35,8 @@ struct build {
     uint64_t next;
     uint64_t band; /* bytes */
     bool failed;
+    struct mail_letter start;
+    uv_loop_t *loop;
     unsigned helpers, left;
     struct helper helper[];
 };
@@ -137,7 +139,31 @@ static void over(uv_work_t *work, int status)
     free(b);
 }
 
-void fill_later(struct cache *cache, struct plans *plans, struct order *order, struct payload *p, uv_loop_t *loop)
+/* The first band is made here where the plan is soon had: then the answer begins at once, and not when a thread of
+ * the pool has woken up. */
+static void begin(struct build *b)
+{
+    const struct order *o = b->order;
+    b->plan = plans_try(b->plans, b->order);
+    uint64_t made = b->plan ? extent_fill(&o->extent, o->plan->table, b->plan->plan, 0, FIRST_BAND, b->payload->at) : 0;
+    b->next = made;
+    if (made && made < b->payload->goal)
+        payload_advance(b->payload, made);
+}
+
+/* Not before the loop has sent what there is: on a busy machine a thread that is woken takes the processor of the one
+ * that wakes it. */
+static void start_helpers(struct mail_letter *letter)
+{
+    struct build *b = (struct build *)((char *)letter - offsetof(struct build, start));
+    for (unsigned i = 0, n = b->helpers; i < n; i++) {
+        b->helper[i].build = b;
+        b->helper[i].work.data = &b->helper[i];
+        must(uv_queue_work(b->loop, &b->helper[i].work, help, over) == 0);
+    }
+}
+
+void fill_later(struct cache *cache, struct plans *plans, struct order *order, struct payload *p, struct mail_box *box)
 {
     uint64_t wanted = 1 + order->extent.bytes / LAST_BAND;
     unsigned helpers = wanted < pool_threads ? (unsigned)wanted : pool_threads;
@@ -156,11 +182,11 @@ void fill_later(struct cache *cache, struct plans *plans, struct order *order, s
     order_hold(order);
     payload_hold(p);
     must(pthread_mutex_init(&b->lock, NULL) == 0 && pthread_mutex_init(&b->planning, NULL) == 0);
-    for (unsigned i = 0; i < helpers; i++) {
-        b->helper[i].build = b;
-        b->helper[i].work.data = &b->helper[i];
-        must(uv_queue_work(loop, &b->helper[i].work, help, over) == 0);
-    }
+    if (p->goal)
+        begin(b);
+    b->loop = box->async.loop;
+    b->start.arrive = start_helpers;
+    mail_send(box, &b->start);
 }
 
 static void nothing(uv_work_t *work)

@@ -16,8 +16,9 @@
 /* Makes an empty payload of the cache whole, or fails it (and then the cache forgets it). */
 void fill_now(struct cache *, struct shared_plan *, struct order *, struct payload *);
 
-/* The same on the pool. The loop must run until it is over. Fails the payload without memory. */
-void fill_later(struct cache *, struct plans *, struct order *, struct payload *, uv_loop_t *);
+/* The same on the pool, from the next turn of the box's loop on; the loop must run until it is over. A first part is
+ * made at once where that is quick. Fails the payload without memory. */
+void fill_later(struct cache *, struct plans *, struct order *, struct payload *, struct mail_box *);
 
 /* Sets the size of the pool and starts its threads; once, before any other use of the pool. */
 void fill_warm_up(uv_loop_t *, unsigned threads);

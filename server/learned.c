@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * learned.c: see learned.h. Look-ups are answered at once; what may touch the disk (the first reading of a
- * table after start, a deletion) goes to the pool, and the connection rests.
+ * learned.c: see learned.h. Look-ups are answered at once; what may touch the disk (the first
+ * reading of a table after start, a deletion) goes to the pool, and the connection rests.
  */
 #include "learned.h"
 #include "must.h"
@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* How often a request starts over because the table that it found was replaced before it could be read. */
+/* How often a request starts over because the table that it found was replaced before it could be
+ * read. */
 #define TRIES 8
 
 /* Work on the pool for one request. */
@@ -68,7 +69,11 @@ static enum learned_state start(struct conn *c, struct store_blob *blob)
         store_blob_drop(&blob);
         return LEARNED_FAILED;
     }
-    *k = (struct chore){.errand = {left}, .conn = c, .store = c->worker->shared->store, .order = c->order, .blob = blob};
+    *k = (struct chore){.errand = {left},
+                        .conn = c,
+                        .store = c->worker->shared->store,
+                        .order = c->order,
+                        .blob = blob};
     k->work.data = k;
     order_hold(k->order);
     c->errand = &k->errand;
@@ -80,15 +85,20 @@ static enum learned_state start(struct conn *c, struct store_blob *blob)
 struct api_learned_table learned_table(const char *name, struct store_blob *b)
 {
     double largest = store_blob_state(b) == STORE_READY ? b->largest : 0;
-    return (struct api_learned_table){.name = name, .digest = b->digest, .file = b->file, .largest = largest};
+    return (struct api_learned_table){
+        .name = name, .digest = b->digest, .file = b->file, .largest = largest};
 }
 
 bool learned_answer(struct conn *c, const struct api_learned_facts *facts, struct store_blob *blob)
 {
     struct guard_head *h = &c->worker->head;
     guard_read(c->handle, h);
-    struct api_request request = {.method = c->method, .target = c->target, .headers = h->header,
-                                  .header_count = h->count, .body = {c->body, c->body_size}, .request_id = c->id,
+    struct api_request request = {.method = c->method,
+                                  .target = c->target,
+                                  .headers = h->header,
+                                  .header_count = h->count,
+                                  .body = {c->body, c->body_size},
+                                  .request_id = c->id,
                                   .limits = &c->worker->shared->limits};
     struct api_plan *plan = api_learned_plan(&request, facts);
     struct order *order = order_take(&plan);
@@ -133,7 +143,8 @@ static enum learned_state list(struct conn *c, const struct api_learned *wish)
 }
 
 /* Takes the blob over. */
-static enum learned_state with_table(struct conn *c, const struct api_learned *wish, struct store_blob *blob)
+static enum learned_state with_table(struct conn *c, const struct api_learned *wish,
+                                     struct store_blob *blob)
 {
     struct api_learned_table table = learned_table(wish->name, blob);
     struct api_learned_facts facts = {.outcome = API_LEARNED_FOUND, .tables = &table, .count = 1};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * learned.h: what a plan of source API_LEARNED asks of the store, and the plan that its answer makes.
+ * learned.h: what a plan of source API_LEARNED asks of the store, and the plan that its answer
+ * makes.
  */
 #ifndef SERVER_LEARNED_H
 #define SERVER_LEARNED_H
@@ -16,8 +17,8 @@ enum learned_state {
 /* Looks for what c->order asks for, or does it; all but PUT. */
 enum learned_state learned_look(struct conn *);
 
-/* Makes the final plan of the request in hand the order of the connection. Takes the blob over (NULL but for
- * rows). False without memory. */
+/* Makes the final plan of the request in hand the order of the connection. Takes the blob over
+ * (NULL but for rows). False without memory. */
 bool learned_answer(struct conn *, const struct api_learned_facts *, struct store_blob *);
 
 /* A blob as a fact. Borrows both. */

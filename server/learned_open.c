@@ -12,14 +12,18 @@ static const char *path_of(const struct config *c, enum config_option option)
     return text && *text ? text : NULL;
 }
 
-static bool refuse(const struct config *c, enum config_option option, const char *wrong, struct config_error *e)
+static bool refuse(const struct config *c, enum config_option option, const char *wrong,
+                   struct config_error *e)
 {
     const struct config_row *r = config_row(option);
     enum config_source source = c->value[option].source;
-    const char *name = source == CONFIG_FLAG ? r->name : source == CONFIG_ENVIRONMENT ? r->env : r->key;
+    const char *name = source == CONFIG_FLAG          ? r->name
+                       : source == CONFIG_ENVIRONMENT ? r->env
+                                                      : r->key;
     e->exit = EXIT_CONFIG;
     snprintf(e->text, sizeof e->text, "%s: \"%.400s\" (%s, %s%s) cannot be used: %.300s", r->name,
-             c->value[option].text, config_source_name(source), source == CONFIG_FLAG ? "--" : "", name, wrong);
+             c->value[option].text, config_source_name(source), source == CONFIG_FLAG ? "--" : "",
+             name, wrong);
     return false;
 }
 
@@ -38,7 +42,8 @@ static bool read_tokens(const struct config *c, struct tokens **tokens, struct c
            refuse(c, CONFIG_AUTH_TOKEN_FILE, wrong, e);
 }
 
-bool learned_open(const struct config *c, struct tokens_box **box, struct store **store, struct config_error *e)
+bool learned_open(const struct config *c, struct tokens_box **box, struct store **store,
+                  struct config_error *e)
 {
     struct tokens *tokens;
     char wrong[300];
@@ -51,7 +56,8 @@ bool learned_open(const struct config *c, struct tokens_box **box, struct store 
             return no_memory(e);
     }
     const char *folder = path_of(c, CONFIG_STATE_DIR);
-    return !folder || store_open(folder, store, wrong, sizeof wrong) || refuse(c, CONFIG_STATE_DIR, wrong, e);
+    return !folder || store_open(folder, store, wrong, sizeof wrong) ||
+           refuse(c, CONFIG_STATE_DIR, wrong, e);
 }
 
 bool learned_check(const struct config *c, struct config_error *e)
@@ -61,8 +67,8 @@ bool learned_check(const struct config *c, struct config_error *e)
     bool good = !path_of(c, CONFIG_AUTH_TOKEN_FILE) || read_tokens(c, &tokens, e);
     tokens_close(&tokens);
     const char *folder = path_of(c, CONFIG_STATE_DIR);
-    return good &&
-           (!folder || store_files_possible(folder, wrong, sizeof wrong) || refuse(c, CONFIG_STATE_DIR, wrong, e));
+    return good && (!folder || store_files_possible(folder, wrong, sizeof wrong) ||
+                    refuse(c, CONFIG_STATE_DIR, wrong, e));
 }
 
 bool learned_reread(const struct config *c, struct tokens_box *box, struct config_error *e)

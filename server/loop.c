@@ -121,7 +121,7 @@ static void leave(struct loop *l)
     conn_leave(&l->worker, l->phase == SHARED_CUT);
     for (unsigned i = 0; i < l->ports; i++)
         run_port(&l->port[i]);
-    if (!l->worker.conns)
+    if (!l->worker.conns && mail_empty(&l->worker.mail))
         end(l);
 }
 
@@ -130,6 +130,7 @@ static void on_tick(uv_timer_t *timer)
     struct loop *l = timer->data;
     conn_tick(&l->worker);
     memo_sweep(l->worker.memo);
+    payload_age();
     if (l->phase >= SHARED_CLOSED)
         leave(l);
 }

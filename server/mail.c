@@ -60,6 +60,14 @@ void mail_take_back(struct mail_box *box, struct mail_letter *letter)
     pthread_mutex_unlock(&box->lock);
 }
 
+bool mail_empty(struct mail_box *box)
+{
+    pthread_mutex_lock(&box->lock);
+    bool empty = box->ring.next == &box->ring;
+    pthread_mutex_unlock(&box->lock);
+    return empty;
+}
+
 void mail_close(struct mail_box *box)
 {
     must(box->ring.next == &box->ring);

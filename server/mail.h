@@ -30,6 +30,9 @@ void mail_send(struct mail_box *, struct mail_letter *);
 /* On the thread of the box: after it the letter does not arrive. */
 void mail_take_back(struct mail_box *, struct mail_letter *);
 
+/* Whether nothing is under way. */
+bool mail_empty(struct mail_box *);
+
 /* The box must be empty and unknown to others; its memory is free once the loop has run again. */
 void mail_close(struct mail_box *);
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <uv.h>
 #include <zlib.h>
+#include <zstd.h>
 
 static int complain(const struct config_error *e)
 {
@@ -63,12 +64,12 @@ int command_version(int argc, char **argv)
         return EXIT_USAGE;
     }
     const char *form = argc ? "{\"version\":\"%s\",\"numerics_rev\":%d,\"instruction_set\":\"%s\",\"libraries\":{"
-                              "\"libmicrohttpd\":\"%s\",\"libuv\":\"%s\",\"jansson\":\"%s\",\"zlib\":\"%s\","
+                              "\"libmicrohttpd\":\"%s\",\"libuv\":\"%s\",\"jansson\":\"%s\",\"zlib\":\"%s\",\"zstd\":\"%s\","
                               "\"mpfr\":\"%s\",\"gmp\":\"%s\"}}\n"
                             : "posenc %s, numerics revision %d, instruction set %s\n"
-                              "libmicrohttpd %s, libuv %s, jansson %s, zlib %s, mpfr %s, gmp %s\n";
+                              "libmicrohttpd %s, libuv %s, jansson %s, zlib %s, zstd %s, mpfr %s, gmp %s\n";
     printf(form, PE_VERSION, PE_NUMERICS_REV, pe_instruction_set(), MHD_get_version(), uv_version_string(),
-           jansson_version_str(), zlibVersion(), mpfr_get_version(), gmp_version);
+           jansson_version_str(), zlibVersion(), ZSTD_versionString(), mpfr_get_version(), gmp_version);
     return 0;
 }
 

@@ -38,14 +38,68 @@ static char *map_huge(size_t size)
     return at + before;
 }
 
+/* The last large piece that was let go of. A table pushed out makes room for one that is often as large, and
+ * fresh pages would have to be cleared first, which takes as long as half of making the table. */
+static struct {
+    pthread_mutex_t lock;
+    unsigned char *at;
+    size_t mapped;
+    unsigned age; /* in calls of payload_age */
+} spare = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static unsigned char *take_spare(size_t mapped)
+{
+    unsigned char *at = NULL;
+    pthread_mutex_lock(&spare.lock);
+    if (spare.at && spare.mapped == mapped) {
+        at = spare.at;
+        spare.at = NULL;
+    }
+    pthread_mutex_unlock(&spare.lock);
+    return at;
+}
+
+static void give_back(unsigned char *at, size_t mapped)
+{
+    unsigned char *old = at;
+    size_t size = mapped;
+    if (mapped >= HUGE_PAGE) {
+        pthread_mutex_lock(&spare.lock);
+        old = spare.at;
+        size = spare.mapped;
+        spare.at = at;
+        spare.mapped = mapped;
+        spare.age = 0;
+        pthread_mutex_unlock(&spare.lock);
+    }
+    if (old)
+        munmap(old, size);
+}
+
+void payload_age(void)
+{
+    unsigned char *old = NULL;
+    pthread_mutex_lock(&spare.lock);
+    if (spare.at && spare.age++ > 4) {
+        old = spare.at;
+        spare.at = NULL;
+    }
+    size_t size = spare.mapped;
+    pthread_mutex_unlock(&spare.lock);
+    if (old)
+        munmap(old, size);
+}
+
 static bool get_memory(struct payload *p, size_t size)
 {
     if (size < MAP_FROM) {
         p->at = malloc(size + 1);
-    } else {
-        p->mapped = (size + PAGE - 1) / PAGE * PAGE;
-        p->at = (unsigned char *)(size < HUGE_PAGE ? map(p->mapped, MAP_POPULATE) : map_huge(p->mapped));
+        return p->at != NULL;
     }
+    p->mapped = (size + PAGE - 1) / PAGE * PAGE;
+    p->at = size < HUGE_PAGE ? NULL : take_spare(p->mapped);
+    if (!p->at)
+        p->at = (unsigned char *)(size < HUGE_PAGE ? map(p->mapped, MAP_POPULATE) : map_huge(p->mapped));
     return p->at != NULL;
 }
 
@@ -93,7 +147,7 @@ void payload_drop(struct payload **address)
     if (p->release)
         p->release(p->closure);
     else if (p->mapped)
-        munmap(p->at, p->mapped);
+        give_back(p->at, p->mapped);
     else
         free(p->at);
     free(p);

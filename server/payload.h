@@ -47,6 +47,10 @@ struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void 
 void payload_hold(struct payload *);
 void payload_drop(struct payload **);
 
+/* Memory of a large payload that was let go of is kept for the next one of its size; not longer than some calls of
+ * this. At most one. */
+void payload_age(void);
+
 /* A reader is an owner whose interest keeps a build going. */
 void payload_join(struct payload *);
 void payload_leave(struct payload **);

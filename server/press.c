@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * press.c: see press.h. While a block is being made the stream, the coder, the piece and the next block belong to
- * the pool, all else to the loop.
+ * press.c: see press.h. While a block is being made the stream, the coder, the piece and the next
+ * block belong to the pool, all else to the loop.
  */
 #include "press.h"
 #include "must.h"
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* A block is handed over when it has this many bytes, or has taken so many pieces (1 MiB of ids that hardly
- * leave a trace): some milliseconds of work at most. */
+/* A block is handed over when it has this many bytes, or has taken so many pieces (1 MiB of ids
+ * that hardly leave a trace): some milliseconds of work at most. */
 #define ENOUGH (16 << 10)
 #define PIECES 16
 
@@ -68,7 +68,8 @@ void press_close(struct press **address)
         release(p);
 }
 
-/* One piece more. One that is not whole yet is kept: where pieces end must not depend on when rows came. */
+/* One piece more. One that is not whole yet is kept: where pieces end must not depend on when rows
+ * came. */
 static void press_piece(struct press *p)
 {
     ssize_t n = 1;
@@ -122,9 +123,9 @@ static void turn(struct press *p)
 ssize_t press_read(struct press *p, char *out, size_t size)
 {
     while (p->from == p->to) {
-        ssize_t state = p->state;
         if (p->busy)
             return PRESS_BUSY;
+        ssize_t state = p->state;
         if (!p->made && state != MORE) {
             p->state = state == STREAM_WAIT ? MORE : state;
             return state;

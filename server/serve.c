@@ -113,7 +113,7 @@ static bool build(struct conn *c, struct payload *payload)
     struct shared *s = c->worker->shared;
     struct shared_plan *plan = payload->size <= FILL_AT_ONCE ? plans_try(s->plans, c->order) : NULL;
     if (!plan) {
-        fill_later(s->cache, s->plans, c->order, payload, &c->worker->uv);
+        fill_later(s->cache, s->plans, c->order, payload, &c->worker->mail);
         return send_stream(c, payload, NULL, CACHE_MISS);
     }
     fill_now(s->cache, plan, c->order, payload);

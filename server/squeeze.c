@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * squeeze.c: see squeeze.h. Levels are chosen for bodies that are made at 1 GB/s: the coder is what a client waits
- * for. Measured on one core of 2.1 GHz, in MB/s and as part of the plain size:
+ * squeeze.c: see squeeze.h. Levels are chosen for bodies that are made at 1 GB/s: the coder is what
+ * a client waits for. Measured on one core, in MB/s and as part of the plain size:
  *
  *                 floats as CSV     ids as CSV       ids as int64
  *   gzip 1        89    .462        392   .045       297   .091
@@ -22,7 +22,8 @@
 #define ZSTD_LEVEL_TEXT 1
 #define ZSTD_LEVEL_INTEGERS 3
 
-/* 128 KiB: tables repeat themselves from row to row or not at all, and a wider window costs 2 MiB a client. */
+/* 128 KiB: tables repeat themselves from row to row or not at all, and a wider window costs 2 MiB a
+ * client. */
 #define ZSTD_WINDOW 17
 
 #define GZIP_WINDOW (15 + 16) /* the widest, in a gzip wrapper */
@@ -36,14 +37,16 @@ struct squeeze {
 
 static bool open_gzip(struct squeeze *s)
 {
-    return deflateInit2(&s->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY, Z_DEFAULT_STRATEGY) == Z_OK;
+    return deflateInit2(&s->gzip, GZIP_LEVEL, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+                        Z_DEFAULT_STRATEGY) == Z_OK;
 }
 
 static bool open_zstd(struct squeeze *s, bool text)
 {
     int level = text ? ZSTD_LEVEL_TEXT : ZSTD_LEVEL_INTEGERS;
     s->zstd = ZSTD_createCCtx();
-    return s->zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, level)) &&
+    return s->zstd &&
+           !ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, level)) &&
            !ZSTD_isError(ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_windowLog, ZSTD_WINDOW));
 }
 
@@ -99,7 +102,8 @@ static ssize_t zstd_piece(struct squeeze *s, const char *piece, size_t size, cha
 ssize_t squeeze_piece(struct squeeze *s, const char *piece, size_t size, char *out)
 {
     must(size <= SQUEEZE_PIECE);
-    return s->coding == API_GZIP ? gzip_piece(s, piece, size, out) : zstd_piece(s, piece, size, out);
+    return s->coding == API_GZIP ? gzip_piece(s, piece, size, out)
+                                 : zstd_piece(s, piece, size, out);
 }
 
 char *squeeze_whole(enum api_coding coding, bool text, struct api_bytes body, size_t *length)

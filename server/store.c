@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * store.c: opening a store: what is on disk becomes the index, and what no name stands for goes. A name
- * whose blob is not there or is no table is left on disk and not served, so that nothing is lost by starting
- * on half of a folder.
+ * store.c: opening a store: what is on disk becomes the index, and what no name stands for goes. A
+ * name whose blob is not there or is no table is left on disk and not served, so that nothing is
+ * lost by starting on half of a folder.
  */
 #include "store_index.h"
 #include "log.h"
@@ -18,7 +18,7 @@ struct listing {
     struct record {
         char *name;
         char digest[STORE_DIGITS + 1];
-    } *at;
+    } * at;
     size_t count, room;
 };
 
@@ -44,7 +44,8 @@ static bool add_record(void *closure, const char *name, const char *digest)
 
 static int by_digest(const void *a, const void *b)
 {
-    return memcmp(((const struct record *)a)->digest, ((const struct record *)b)->digest, STORE_DIGITS);
+    return memcmp(((const struct record *)a)->digest, ((const struct record *)b)->digest,
+                  STORE_DIGITS);
 }
 
 static int by_name(const void *a, const void *b)
@@ -55,7 +56,7 @@ static int by_name(const void *a, const void *b)
 static bool is_wanted(void *closure, const char *digest)
 {
     const struct listing *l = closure;
-    struct record key;
+    struct record key = {.name = NULL};
     memcpy(key.digest, digest, sizeof key.digest);
     return l->count && bsearch(&key, l->at, l->count, sizeof *l->at, by_digest);
 }
@@ -81,7 +82,8 @@ static bool make_entries(struct store *s, struct listing *l)
             s->at[s->count++] = (struct store_entry){r->name, store_blob_hold(blob)};
             r->name = NULL;
         } else {
-            log_say(LOG_WARN, "a learned table cannot be served", "name", r->name, "digest", r->digest, "reason",
+            log_say(LOG_WARN, "a learned table cannot be served", "name", r->name, "digest",
+                    r->digest, "reason",
                     status == -EBADMSG ? "its file is damaged" : strerror(-status), NULL);
         }
     }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_blob.c: see store_blob.h. A mapping outlives the name of its file, so a table that is replaced or
- * deleted is sent to its end to whoever reads it.
+ * store_blob.c: see store_blob.h. A mapping outlives the name of its file, so a table that is
+ * replaced or deleted is sent to its end to whoever reads it.
  */
 #include "store_blob.h"
 #include "must.h"
 
 #include <errno.h>
-#include <nettle/sha2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct store_blob *store_blob_create(const char *digest, const struct api_learned_file *file, uint64_t size)
+struct store_blob *store_blob_create(const char *digest, const struct api_learned_file *file,
+                                     uint64_t size)
 {
     struct store_blob *b = calloc(1, sizeof *b);
     if (!b)
@@ -71,7 +71,8 @@ static int read_file(int fd, const char *digest, struct store_blob **out)
     if (n >= 0 && fstat(fd, &st))
         n = -errno;
     if (n >= 0 && (!S_ISREG(st.st_mode) ||
-                   api_learned_read(API_LEARNED_ANY, (struct api_bytes){head, (size_t)n}, (uint64_t)st.st_size, &file)))
+                   api_learned_read(API_LEARNED_ANY, (struct api_bytes){head, (size_t)n},
+                                    (uint64_t)st.st_size, &file)))
         n = -EBADMSG;
     free(head);
     if (n < 0)
@@ -101,6 +102,15 @@ int store_blob_map(struct store_blob *b, int fd, double largest)
     return 0;
 }
 
+void store_blob_digits(const unsigned char sum[SHA256_DIGEST_SIZE], char out[STORE_DIGITS + 1])
+{
+    for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++) {
+        out[2 * i] = "0123456789abcdef"[sum[i] >> 4];
+        out[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
+    }
+    out[STORE_DIGITS] = 0;
+}
+
 static bool has_digest(const unsigned char *at, size_t size, const char *digest)
 {
     struct sha256_ctx context;
@@ -109,22 +119,22 @@ static bool has_digest(const unsigned char *at, size_t size, const char *digest)
     sha256_init(&context);
     sha256_update(&context, size, at);
     sha256_digest(&context, sizeof sum, sum);
-    for (size_t i = 0; i < sizeof sum; i++) {
-        text[2 * i] = "0123456789abcdef"[sum[i] >> 4];
-        text[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
-    }
-    return memcmp(text, digest, STORE_DIGITS) == 0;
+    store_blob_digits(sum, text);
+    return strcmp(text, digest) == 0;
 }
 
-/* The mapped bytes are the whole of what the digest names, and the header says what it said at first. */
+/* The mapped bytes are the whole of what the digest names, and the header says what it said at
+ * first. */
 static bool is_sound(const struct store_blob *b, const unsigned char *at, double *largest)
 {
     struct api_learned_file file;
-    struct api_bytes head = {(const char *)at, b->size < API_LEARNED_HEAD ? (size_t)b->size : API_LEARNED_HEAD};
+    struct api_bytes head = {(const char *)at,
+                             b->size < API_LEARNED_HEAD ? (size_t)b->size : API_LEARNED_HEAD};
     *largest = 0;
-    return has_digest(at, b->size, b->digest) && !api_learned_read(API_LEARNED_ANY, head, b->size, &file) &&
-           file.dtype == b->file.dtype && file.rows == b->file.rows && file.width == b->file.width &&
-           file.data == b->file.data &&
+    return has_digest(at, b->size, b->digest) &&
+           !api_learned_read(API_LEARNED_ANY, head, b->size, &file) &&
+           file.dtype == b->file.dtype && file.rows == b->file.rows &&
+           file.width == b->file.width && file.data == b->file.data &&
            api_learned_scan(file.dtype, at + file.data, file.rows * file.width, largest);
 }
 
@@ -174,27 +184,31 @@ static const unsigned char *row_at(const struct store_blob *b, uint64_t row)
     return b->map + b->file.data + row * b->file.width * pe_dtype_size(b->file.dtype);
 }
 
-void store_blob_pick(const struct store_blob *b, const int64_t *rows, uint64_t count, enum pe_dtype dtype, void *out)
+void store_blob_pick(const struct store_blob *b, const int64_t *rows, uint64_t count,
+                     enum pe_dtype dtype, void *out)
 {
     unsigned char *to = out;
     for (uint64_t i = 0; i < count; i++, to += b->file.width * pe_dtype_size(dtype))
-        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)rows[i]), dtype, to, b->file.width) == PE_OK);
+        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)rows[i]), dtype, to, b->file.width) ==
+             PE_OK);
 }
 
-void store_blob_fill(const struct store_blob *b, const struct api_table *table, uint64_t first, uint64_t count,
-                     void *out)
+void store_blob_fill(const struct store_blob *b, const struct api_table *table, uint64_t first,
+                     uint64_t count, void *out)
 {
     const struct pe_tensor *t = &table->tensors[0];
     const struct pe_spec *s = &table->spec;
     if (!s->positions.count) {
         row_at(b, (uint64_t)s->offset + first + count - 1);
-        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)s->offset + first), t->dtype, out, count * t->row_elements) == PE_OK);
+        must(pe_convert(b->file.dtype, row_at(b, (uint64_t)s->offset + first), t->dtype, out,
+                        count * t->row_elements) == PE_OK);
         return;
     }
     store_blob_pick(b, s->positions.at + first, count, t->dtype, out);
 }
 
-const unsigned char *store_blob_rows(const struct store_blob *b, const struct api_table *table, size_t alignment)
+const unsigned char *store_blob_rows(const struct store_blob *b, const struct api_table *table,
+                                     size_t alignment)
 {
     const struct pe_spec *s = &table->spec;
     if (s->positions.count || table->tensors[0].dtype != b->file.dtype)

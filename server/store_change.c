@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_change.c: uploads and deletions, see store.h. An upload is written, read again, judged and synced
- * before the lock of changes is taken, so that a large one does not hold up the others; under the lock there
- * are two renames.
+ * store_change.c: uploads and deletions, see store.h. An upload is written, read again, judged and
+ * synced before the lock of changes is taken, so that a large one does not hold up the others;
+ * under the lock there are two renames.
  */
 #include "store_index.h"
 
@@ -16,7 +16,8 @@
 
 static enum api_learned_outcome outcome_of(int status)
 {
-    return status == -ENOSPC || status == -EDQUOT || status == -EFBIG ? API_LEARNED_NO_ROOM : API_LEARNED_BROKEN;
+    return status == -ENOSPC || status == -EDQUOT || status == -EFBIG ? API_LEARNED_NO_ROOM
+                                                                      : API_LEARNED_BROKEN;
 }
 
 /* ---------------------------------------------------------------- drafts */
@@ -69,8 +70,8 @@ static int read_at(int fd, void *to, size_t size, uint64_t at)
 }
 
 /* Whether the draft is a table: 0, -errno, or -EBADMSG with *fault. */
-static int look_at(struct store_draft *d, enum api_learned_form form, struct api_learned_file *file, double *largest,
-                   const char **fault)
+static int look_at(struct store_draft *d, enum api_learned_form form, struct api_learned_file *file,
+                   double *largest, const char **fault)
 {
     char *block = malloc(BLOCK);
     size_t head = d->size < API_LEARNED_HEAD ? (size_t)d->size : API_LEARNED_HEAD;
@@ -81,7 +82,8 @@ static int look_at(struct store_draft *d, enum api_learned_form form, struct api
     for (uint64_t at = file->data; !status && !*fault && at < d->size;) {
         size_t n = d->size - at < BLOCK ? (size_t)(d->size - at) : BLOCK;
         status = read_at(d->fd, block, n, at);
-        if (!status && !api_learned_scan(file->dtype, block, n / pe_dtype_size(file->dtype), largest))
+        if (!status &&
+            !api_learned_scan(file->dtype, block, n / pe_dtype_size(file->dtype), largest))
             *fault = "it has a value that is not finite";
         at += n;
     }
@@ -90,15 +92,13 @@ static int look_at(struct store_draft *d, enum api_learned_form form, struct api
 }
 
 /* A blob of the draft, READY but not known to anybody. */
-static int make_blob(struct store_draft *d, const struct api_learned_file *file, double largest, struct store_blob **out)
+static int make_blob(struct store_draft *d, const struct api_learned_file *file, double largest,
+                     struct store_blob **out)
 {
     unsigned char sum[SHA256_DIGEST_SIZE];
-    char digest[STORE_DIGITS + 1] = "";
+    char digest[STORE_DIGITS + 1];
     sha256_digest(&d->digest, sizeof sum, sum);
-    for (size_t i = 0; i < sizeof sum; i++) {
-        digest[2 * i] = "0123456789abcdef"[sum[i] >> 4];
-        digest[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
-    }
+    store_blob_digits(sum, digest);
     *out = store_blob_create(digest, file, d->size);
     if (!*out)
         return -ENOMEM;
@@ -128,22 +128,23 @@ static int write_down(struct store_draft *d, const char *name, const char *diges
     if (!status)
         return 0;
     /* The name on disk goes back to what it was; where it cannot, its bytes stay. */
-    if (!moved)
+    bool back = !moved || (old ? store_files_point(files, name, old, &moved)
+                               : store_files_unpoint(files, name)) == 0;
+    if (back)
         tidy(d->store, digest);
-    else if (old)
-        (void)store_files_point(files, name, old, &moved);
-    else
-        (void)store_files_unpoint(files, name);
     return status;
 }
 
 /* Under the lock of changes. *blob is the draft's; replaced by one that is there already. */
-static enum api_learned_outcome commit(struct store_draft *d, const struct api_learned *wish, struct store_blob **blob)
+static enum api_learned_outcome commit(struct store_draft *d, const struct api_learned *wish,
+                                       struct store_blob **blob)
 {
     struct store *s = d->store;
-    struct store_blob *now = store_index_get(s, wish->name), *twin = store_index_twin(s, (*blob)->digest);
+    struct store_blob *now = store_index_get(s, wish->name),
+                      *twin = store_index_twin(s, (*blob)->digest);
     char old[STORE_DIGITS + 1] = "", *copy;
-    enum api_learned_outcome outcome = api_learned_judge(wish, now ? now->digest : NULL, (*blob)->digest);
+    enum api_learned_outcome outcome =
+        api_learned_judge(wish, now ? now->digest : NULL, (*blob)->digest);
     if (outcome == API_LEARNED_TAKEN || outcome == API_LEARNED_FAILED)
         return outcome;
     if (twin && store_blob_state(twin) == STORE_READY) {
@@ -166,8 +167,8 @@ static enum api_learned_outcome commit(struct store_draft *d, const struct api_l
     return status ? outcome_of(status) : outcome;
 }
 
-enum api_learned_outcome store_put(struct store_draft *d, const struct api_learned *wish, struct store_blob **out,
-                                   const char **fault)
+enum api_learned_outcome store_put(struct store_draft *d, const struct api_learned *wish,
+                                   struct store_blob **out, const char **fault)
 {
     struct api_learned_file file = {.data = 0};
     double largest;
@@ -182,14 +183,16 @@ enum api_learned_outcome store_put(struct store_draft *d, const struct api_learn
         status = store_files_sync(d->fd);
     if (!status)
         status = make_blob(d, &file, largest, out);
-    enum api_learned_outcome outcome = status == -EBADMSG ? API_LEARNED_BAD_FILE : outcome_of(status);
+    enum api_learned_outcome outcome =
+        status == -EBADMSG ? API_LEARNED_BAD_FILE : outcome_of(status);
     if (!status) {
         pthread_mutex_lock(&d->store->commit);
         outcome = commit(d, wish, out);
         pthread_mutex_unlock(&d->store->commit);
     }
     store_draft_drop(d);
-    if (outcome != API_LEARNED_MADE && outcome != API_LEARNED_CHANGED && outcome != API_LEARNED_SAME)
+    if (outcome != API_LEARNED_MADE && outcome != API_LEARNED_CHANGED &&
+        outcome != API_LEARNED_SAME)
         store_blob_drop(out);
     return outcome;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_files.c: see store_files.h. Names of files are looked up below open folders and never followed
- * through links, so no name leads out of them.
+ * store_files.c: see store_files.h. Names of files are looked up below open folders and never
+ * followed through links, so no name leads out of them.
  */
 #include "store_files.h"
 
@@ -38,7 +38,8 @@ static bool is_digest(const char *s)
 
 static bool is_name(const char *s)
 {
-    static const char inside[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    static const char inside[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t n = strlen(s);
     return n && n <= STORE_NAME && strspn(s, inside) == n && !strchr("._-", *s);
 }
@@ -82,7 +83,8 @@ static int make_inside(int root, const char *name)
 }
 
 /* Calls `each` for every file of a folder that is no link and not hidden. */
-static int each_file(int folder, int (*each)(int folder, const char *name, void *closure), void *closure)
+static int each_file(int folder, int (*each)(int folder, const char *name, void *closure),
+                     void *closure)
 {
     int fd = open_folder(folder, "."), status = 0;
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -294,7 +296,8 @@ static int read_name(int folder, const char *name, void *closure)
     return !is_digest(record + 7) || walk->found(walk->closure, name, record + 7) ? 0 : -ENOMEM;
 }
 
-int store_files_each_name(struct store_files *f, bool (*found)(void *, const char *name, const char *digest),
+int store_files_each_name(struct store_files *f,
+                          bool (*found)(void *, const char *name, const char *digest),
                           void *closure)
 {
     struct names_walk walk = {found, closure};
@@ -314,7 +317,8 @@ static int sweep_blob(int folder, const char *name, void *closure)
     return remove_file(folder, name, NULL);
 }
 
-int store_files_sweep(struct store_files *f, bool (*wanted)(void *, const char *digest), void *closure)
+int store_files_sweep(struct store_files *f, bool (*wanted)(void *, const char *digest),
+                      void *closure)
 {
     struct sweep s = {wanted, closure};
     return each_file(f->blobs, sweep_blob, &s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_index.c: see store_index.h, and the look-ups of store.h. A sorted array: pages come in order, and a
- * hundred thousand names are found in seventeen steps.
+ * store_index.c: see store_index.h, and the look-ups of store.h. A sorted array: pages come in
+ * order, and a hundred thousand names are found in seventeen steps.
  */
 #include "store_index.h"
 
@@ -38,7 +38,8 @@ struct store_blob *store_find(struct store *s, const char *name, const char *dig
     return b;
 }
 
-size_t store_page(struct store *s, const char *after, size_t limit, struct store_row *out, bool *more)
+size_t store_page(struct store *s, const char *after, size_t limit, struct store_row *out,
+                  bool *more)
 {
     size_t n = 0;
     pthread_mutex_lock(&s->lock);

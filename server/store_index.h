@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * store_index.h: the names of a store in memory, inside the store: sorted, behind a lock that is held
- * briefly. Who changes them holds `commit` as well, and so may look at them without the other.
+ * store_index.h: the names of a store in memory, inside the store: sorted, behind a lock that is
+ * held briefly. Who changes them holds `commit` as well, and so may look at them without the other.
  */
 #ifndef SERVER_STORE_INDEX_H
 #define SERVER_STORE_INDEX_H
@@ -27,11 +27,12 @@ struct store {
 struct store_blob *store_index_get(struct store *, const char *name);
 struct store_blob *store_index_twin(struct store *, const char *digest);
 
-/* Room for one more name: false without memory. After it store_index_set of that name cannot fail. */
+/* Room for one more name: false without memory. After it store_index_set of that name cannot fail.
+ */
 bool store_index_reserve(struct store *, const char *name, char **copy);
 
-/* The name has this blob from now on (which the index holds as well), and so has every other name of the
- * same digest. Takes *copy where the name is new. */
+/* The name has this blob from now on (which the index holds as well), and so has every other name
+ * of the same digest. Takes *copy where the name is new. */
 void store_index_set(struct store *, const char *name, char **copy, struct store_blob *);
 void store_index_erase(struct store *, const char *name);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tokens.c: see tokens.h. The time of a check depends on the length of the token that came and on the number
- * of those known, not on how far two of them agree.
+ * tokens.c: see tokens.h. The time of a check depends on the length of the token that came and on
+ * the number of those known, not on how far two of them agree.
  */
 #include "tokens.h"
 #include "must.h"
@@ -46,7 +46,10 @@ static bool read_name(char *field, struct token *t)
 
 static int digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 static bool read_sum(const char *field, struct token *t)
@@ -91,7 +94,9 @@ static const char *read_line(char *line, struct token *t)
         return "the name is missing, too long, or has a blank";
     if (!read_sum(sum, t))
         return "the second field is not the 64 hexadecimal digits of a SHA-256";
-    return read_scopes(scopes, t) ? NULL : "the scopes are not read, write, admin, or several with commas, each once";
+    return read_scopes(scopes, t)
+               ? NULL
+               : "the scopes are not read, write, admin, or several with commas, each once";
 }
 
 static const char *add_line(struct tokens *tokens, char *line)
@@ -139,7 +144,8 @@ bool tokens_read(const char *path, struct tokens **out, char *error, size_t size
     size_t n = text ? fread(text, 1, FILE_LIMIT + 1, f) : 0;
     bool good = text && !ferror(f) && n <= FILE_LIMIT;
     if (!good)
-        snprintf(error, size, "it cannot be read: %s", text && n > FILE_LIMIT ? "it is larger than 1MiB" : strerror(errno));
+        snprintf(error, size, "it cannot be read: %s",
+                 text && n > FILE_LIMIT ? "it is larger than 1MiB" : strerror(errno));
     if (f)
         fclose(f);
     if (good) {
@@ -158,8 +164,8 @@ void tokens_close(struct tokens **address)
 
 /* ---------------------------------------------------------------- checking */
 
-/* The token of the one Authorization header. RFC 6750, 2.1: b64token; RFC 9110, 11.1: the scheme without
- * case. */
+/* The token of the one Authorization header. RFC 6750, 2.1: b64token; RFC 9110, 11.1: the scheme
+ * without case. */
 static bool bearer(const struct api_request *r, struct api_bytes *token)
 {
     static const char scheme[] = "Bearer ";
@@ -185,7 +191,8 @@ static bool bearer(const struct api_request *r, struct api_bytes *token)
     return token->len > 0;
 }
 
-enum tokens_verdict tokens_check(const struct tokens *tokens, const struct api_request *r, enum api_scope scope)
+enum tokens_verdict tokens_check(const struct tokens *tokens, const struct api_request *r,
+                                 enum api_scope scope)
 {
     struct sha256_ctx context;
     unsigned char sum[SHA256_DIGEST_SIZE];
@@ -243,7 +250,8 @@ void tokens_box_put(struct tokens_box *box, struct tokens **tokens)
     tokens_close(&old);
 }
 
-enum tokens_verdict tokens_box_check(struct tokens_box *box, const struct api_request *r, enum api_scope scope)
+enum tokens_verdict tokens_box_check(struct tokens_box *box, const struct api_request *r,
+                                     enum api_scope scope)
 {
     pthread_rwlock_rdlock(&box->lock);
     enum tokens_verdict verdict = tokens_check(box->tokens, r, scope);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * upload.c: see upload.h. An upload has one piece of work on the pool at a time, and its connection rests
- * meanwhile. Who leaves in the middle leaves the draft behind, which is then dropped on the pool as well.
+ * upload.c: see upload.h. An upload has one piece of work on the pool at a time, and its connection
+ * rests meanwhile. Who leaves in the middle leaves the draft behind, which is then dropped on the
+ * pool as well.
  */
 #include "upload.h"
 #include "learned.h"
@@ -101,7 +102,9 @@ struct api_plan *upload_begin(struct conn *c, const struct api_request *request)
     whole.body = (struct api_bytes){NULL, (size_t)c->declared};
     struct api_plan *plan = store ? api_plan(&whole) : api_learned_plan(&whole, &no_store);
     if (!plan || plan->source != API_LEARNED)
-        return plan ? plan : api_problem(request, 503, "overloaded", "there is no memory for this upload now");
+        return plan ? plan
+                    : api_problem(request, 503, "overloaded",
+                                  "there is no memory for this upload now");
     struct upload *u = calloc(1, sizeof *u);
     struct order *order = order_take(&plan);
     if (!u || !order) {

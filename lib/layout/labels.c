@@ -1,53 +1,73 @@
 /* SPDX-License-Identifier: MIT
  *
- * labels.c: see labels.h. The set is a hash table with open addressing; an entry belongs to the row
- * that stamped it.
+ * labels.c: see labels.h. Where the numbers of a row rise from document to document none can come
+ * back; else its documents are sorted by number, which no choice of numbers makes slow.
  */
 #include "layout/labels.h"
 #include "layout/fault.h"
+#include "layout/list.h"
 
 #include <stdlib.h>
 
-struct pe__number {
+/* Where a document begins, as an element. */
+struct pe__opening {
     int64_t number;
-    uint32_t row; /* 0: never used */
+    uint64_t at;
 };
 
-static uint32_t place_of(const struct pe__numbers *s, int64_t number)
+static int64_t number_at(const struct pe__labels *l, uint64_t i)
 {
-    uint64_t h = (uint64_t)number * UINT64_C(0x9e3779b97f4a7c15); /* 2^64 over the golden ratio */
-    uint32_t i = (uint32_t)(h >> 32) & (s->room - 1);
-    while (s->slot[i].row == s->row && s->slot[i].number != number)
-        i = (i + 1) & (s->room - 1);
-    return i;
+    return l->mask && pe__at(l->mask, i) == 0 ? l->pad : pe__at(l->array, i);
 }
 
-static bool grow(struct pe__numbers *s)
+/* Steps to the next run of a number: its begin in *from. */
+static bool step(struct pe__labels *l, uint64_t *from, int64_t *number)
 {
-    struct pe__numbers next = {.room = s->room ? s->room * 4 : 64, .used = s->used, .row = s->row};
-    next.slot = calloc(next.room, sizeof *next.slot);
-    if (!next.slot)
+    while (l->at < l->end && number_at(l, l->at) == l->pad)
+        l->at++;
+    if (l->at == l->end)
         return false;
-    for (uint32_t i = 0; i < s->room; i++)
-        if (s->slot[i].row == s->row)
-            next.slot[place_of(&next, s->slot[i].number)] = s->slot[i];
-    free(s->slot);
-    *s = next;
+    *from = l->at;
+    *number = number_at(l, l->at);
+    while (l->at < l->end && number_at(l, l->at) == *number)
+        l->at++;
     return true;
 }
 
-/* Adds a number; *was says whether it was there. False without memory. */
-static bool add(struct pe__numbers *s, int64_t number, bool *was)
+static int by_number(const void *a, const void *b)
 {
-    if (s->used * 2 >= s->room && !grow(s))
-        return false;
-    uint32_t i = place_of(s, number);
-    *was = s->slot[i].row == s->row;
-    if (!*was) {
-        s->slot[i] = (struct pe__number){number, s->row};
-        s->used++;
+    const struct pe__opening *x = a, *y = b;
+    if (x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct pe__opening *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Lists the documents of the row; false where their numbers rise, or without memory. */
+static bool list_openings(struct pe__labels *l)
+{
+    bool rises = true, any = false;
+    int64_t before = 0, number;
+    uint64_t from;
+    l->openings = 0;
+    while (step(l, &from, &number)) {
+        if (any && number == before)
+            continue;
+        rises &= !any || number > before;
+        any = true;
+        before = number;
+        if (!pe__list_more(&l->opening, l->openings, &l->room, sizeof *l->opening)) {
+            l->no_memory = true;
+            return false;
+        }
+        l->opening[l->openings++] = (struct pe__opening){number, from};
     }
-    return true;
+    return !rises;
 }
 
 void pe__labels_row(struct pe__labels *l, uint64_t row)
@@ -55,40 +75,37 @@ void pe__labels_row(struct pe__labels *l, uint64_t row)
     l->first = l->at = pe__row_first(l->array, row);
     l->end = pe__row_end(l->array, row);
     l->any = false;
-    l->seen.row++;
-    l->seen.used = 0;
-}
-
-static int64_t number_at(const struct pe__labels *l, uint64_t i)
-{
-    return l->mask && pe__at(l->mask, i) == 0 ? l->pad : pe__at(l->array, i);
+    l->repeats = l->next = 0;
+    if (list_openings(l)) {
+        qsort(l->opening, l->openings, sizeof *l->opening, by_number);
+        for (uint64_t i = 1; i < l->openings; i++)
+            if (l->opening[i].number == l->opening[i - 1].number)
+                l->opening[l->repeats++] = l->opening[i];
+        qsort(l->opening, l->repeats, sizeof *l->opening, by_place);
+    }
+    l->at = l->first;
 }
 
 bool pe__labels_next(struct pe__labels *l, struct pe__label_run *run)
 {
-    while (l->at < l->end && number_at(l, l->at) == l->pad)
-        l->at++;
-    if (l->at == l->end)
+    uint64_t from;
+    int64_t number;
+    if (l->no_memory || !step(l, &from, &number))
         return false;
-    uint64_t from = l->at;
-    int64_t number = number_at(l, from);
-    while (l->at < l->end && number_at(l, l->at) == number)
-        l->at++;
     *run = (struct pe__label_run){.slot = (int64_t)(from - l->first),
                                   .length = (int64_t)(l->at - from),
                                   .number = number,
                                   .opens = !l->any || number != l->number};
+    run->repeated = l->next < l->repeats && l->opening[l->next].at == from;
+    l->next += run->repeated;
     l->any = true;
     l->number = number;
-    if (run->opens && !add(&l->seen, number, &run->repeated)) {
-        l->no_memory = true;
-        return false;
-    }
     return true;
 }
 
 void pe__labels_clear(struct pe__labels *l)
 {
-    free(l->seen.slot);
-    l->seen = (struct pe__numbers){0};
+    free(l->opening);
+    l->opening = NULL;
+    l->openings = l->room = 0;
 }

@@ -8,23 +8,19 @@
 
 #include "posenc_layout.h"
 
-/* A set of numbers, emptied for every row. Begins zeroed. */
-struct pe__numbers {
-    struct pe__number *slot;
-    uint32_t room; /* a power of two */
-    uint32_t used;
-    uint32_t row;
-};
-
 struct pe__labels {
     const struct pe_array *array;
     const struct pe_array *mask; /* where it is 0 there is no token, whatever the number; or NULL */
     int64_t pad;                 /* the number of pads */
-    uint64_t at, end, first;     /* elements of the row under way */
-    int64_t number;              /* of the run before */
-    bool any;
     bool no_memory;
-    struct pe__numbers seen;
+    /* the row under way */
+    uint64_t at, end, first; /* elements */
+    int64_t number;          /* of the run before */
+    bool any;
+    /* where numbers come back in it: `next` of `repeats`, which rise */
+    struct pe__opening *opening;
+    uint64_t openings, room;
+    uint64_t repeats, next;
 };
 
 struct pe__label_run {
@@ -35,6 +31,7 @@ struct pe__label_run {
     bool repeated; /* the number comes back after another one */
 };
 
+/* Begins a row. Costs O(runs log runs), or one look at the row where its numbers rise. */
 void pe__labels_row(struct pe__labels *, uint64_t row);
 
 /* The next run; false at the end of the row, or without memory. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_kill.c: SIGKILL at random moments while four clients upload, replace and delete. After each restart
- * every table that was acknowledged is whole, every other one is whole or absent, nothing is there that
- * nobody sent, and no draft is left. POSENC_KILLS says how often (default 40), POSENC_SEED from where.
+ * test_kill.c: SIGKILL at random moments while four clients upload, replace and delete. After each
+ * restart every table that was acknowledged is whole, every other one is whole or absent, nothing
+ * is there that nobody sent, and no draft is left. POSENC_KILLS says how often (default 40),
+ * POSENC_SEED from where.
  */
 #include "kit/state.h"
 
@@ -73,7 +74,8 @@ static int ask(int port, const char *head, size_t head_size, const char *body, s
             break;
         at += (size_t)n;
     }
-    for (ssize_t n; have < 12 && (n = recv(fd, answer + have, sizeof answer - have, 0)) > 0; have += (size_t)n) {
+    for (ssize_t n; have < 12 && (n = recv(fd, answer + have, sizeof answer - have, 0)) > 0;
+         have += (size_t)n) {
     }
     if (have >= 12)
         status = (answer[9] - '0') * 100 + (answer[10] - '0') * 10 + (answer[11] - '0');
@@ -92,11 +94,13 @@ static bool change(struct writer *w)
     if (!n->known && !then)
         return true;
     size_t size = then ? kit_npy(w->body, rows_of(then), WIDTH, then) : 0;
-    int length = snprintf(head, sizeof head, "%s /v1/learned/w%d-%u HTTP/1.1\r\nHost: test\r\n%s" KIT_BEARER,
-                          then ? "PUT" : "DELETE", w->number, which, n->known && then ? "If-Match: *\r\n" : "");
-    length += then ? snprintf(head + length, sizeof head - (size_t)length,
-                              "Content-Type: application/x-npy\r\nContent-Length: %zu\r\n\r\n", size)
-                   : snprintf(head + length, sizeof head - (size_t)length, "\r\n");
+    int length = snprintf(
+        head, sizeof head, "%s /v1/learned/w%d-%u HTTP/1.1\r\nHost: test\r\n%s" KIT_BEARER,
+        then ? "PUT" : "DELETE", w->number, which, n->known && then ? "If-Match: *\r\n" : "");
+    length += then
+                  ? snprintf(head + length, sizeof head - (size_t)length,
+                             "Content-Type: application/x-npy\r\nContent-Length: %zu\r\n\r\n", size)
+                  : snprintf(head + length, sizeof head - (size_t)length, "\r\n");
     n->possible = then;
     n->uncertain = true;
     int status = ask(w->port, head, (size_t)length, w->body, size);
@@ -131,7 +135,8 @@ static unsigned look(struct writer *w, unsigned which)
     if (status == 404)
         return 0;
     assert_int_equal(status, 200);
-    snprintf(target, sizeof target, "/v1/tables/learned/w%d-%u.bin?length=%u", w->number, which, count);
+    snprintf(target, sizeof target, "/v1/tables/learned/w%d-%u.bin?length=%u", w->number, which,
+             count);
     kit_get(&daemon_, target, NULL, &a);
     assert_int_equal(a.status, 200);
     unsigned found = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_25_coding.c: gzip and zstd over the wire: the content is that of the plain body whichever way it is made,
- * equal bytes under equal tags, clients that leave, and bodies that are cut and look so.
+ * test_25_coding.c: gzip and zstd over the wire: the content is that of the plain body whichever
+ * way it is made, equal bytes under equal tags, clients that leave, and bodies that are cut and
+ * look so.
  */
 #include "kit/kit.h"
 #include "kit/decoded.h"
@@ -20,17 +21,22 @@ static const char *const codings[] = {"gzip", "zstd"};
 #define ENDLESS S ".csv?length=1099511627776&width=64"
 
 /* Whole in one piece, and made as they are sent. */
-static const char *const small[] = {S ".json?length=16&width=16", S ".csv?length=16&width=16", S ".txt?length=16&width=16",
-                                    "/v1/tables/t5.npy?length=64", "/v1/tables/t5.safetensors?length=100",
-                                    "/v1/layouts/padded.json?lengths=5,3,7",
-                                    "/v1/layouts/padded.bin?tensor=attention_mask&lengths=50,30,70"};
-static const char *const large[] = {S ".json?length=4096&width=64",
-                                    S ".csv?length=4096&width=64&base=1234.5",
-                                    S ".txt?length=3000&width=64&dtype=f64",
-                                    S ".csv?length=5&width=65536&base=7",
-                                    "/v1/tables/t5.npy?length=1024&queries=512",
-                                    "/v1/tables/deberta.bin?length=700&position_buckets=256&max_relative_positions=512",
-                                    "/v1/layouts/padded.npy?tensor=position_ids&lengths=900,4000,20000,7,1,2,3"};
+static const char *const small[] = {
+    S ".json?length=16&width=16",
+    S ".csv?length=16&width=16",
+    S ".txt?length=16&width=16",
+    "/v1/tables/t5.npy?length=64",
+    "/v1/tables/t5.safetensors?length=100",
+    "/v1/layouts/padded.json?lengths=5,3,7",
+    "/v1/layouts/padded.bin?tensor=attention_mask&lengths=50,30,70"};
+static const char *const large[] = {
+    S ".json?length=4096&width=64",
+    S ".csv?length=4096&width=64&base=1234.5",
+    S ".txt?length=3000&width=64&dtype=f64",
+    S ".csv?length=5&width=65536&base=7",
+    "/v1/tables/t5.npy?length=1024&queries=512",
+    "/v1/tables/deberta.bin?length=700&position_buckets=256&max_relative_positions=512",
+    "/v1/layouts/padded.npy?tensor=position_ids&lengths=900,4000,20000,7,1,2,3"};
 
 static void get(const char *target, const char *coding, struct kit_answer *a)
 {
@@ -39,7 +45,8 @@ static void get(const char *target, const char *coding, struct kit_answer *a)
     kit_get(&daemon_, target, coding ? head : NULL, a);
 }
 
-static void same_content(const struct kit_answer *coded, const char *coding, const struct kit_answer *plain)
+static void same_content(const struct kit_answer *coded, const char *coding,
+                         const struct kit_answer *plain)
 {
     size_t size;
     assert_string_equal(kit_header(coded, "Content-Encoding"), coding);
@@ -67,8 +74,9 @@ static void content_of(const char *target, bool chunked)
         assert_string_equal(kit_header(&a[i], "Vary"), "Accept-Encoding");
         assert_string_equal(kit_header(&plain, "Vary"), "Accept-Encoding");
         assert_string_not_equal(kit_header(&a[i], "ETag"), kit_header(&plain, "ETag"));
-        assert_string_equal(kit_header(&a[i], "Content-Location") ? kit_header(&a[i], "Content-Location") : "",
-                            kit_header(&plain, "Content-Location") ? kit_header(&plain, "Content-Location") : "");
+        assert_string_equal(
+            kit_header(&a[i], "Content-Location") ? kit_header(&a[i], "Content-Location") : "",
+            kit_header(&plain, "Content-Location") ? kit_header(&plain, "Content-Location") : "");
         get(target, codings[i], &again);
         assert_string_equal(kit_header(&again, "ETag"), kit_header(&a[i], "ETag"));
         assert_int_equal(again.size, a[i].size);
@@ -98,7 +106,8 @@ static void bytes_do_not_depend_on_the_way(void **state)
     struct kit_daemon other;
     kit_start(&other, options);
     for (size_t i = 0; i < sizeof large / sizeof *large + sizeof small / sizeof *small; i++) {
-        const char *target = i < sizeof large / sizeof *large ? large[i] : small[i - sizeof large / sizeof *large];
+        const char *target =
+            i < sizeof large / sizeof *large ? large[i] : small[i - sizeof large / sizeof *large];
         for (int c = 0; c < 2; c++) {
             char head[64];
             struct kit_answer a, b;
@@ -119,7 +128,8 @@ static void bytes_do_not_depend_on_the_way(void **state)
 static void kept_answers_know_their_coding(void **state)
 {
     (void)state;
-    static const char *const heads[] = {NULL, "Accept-Encoding: gzip\r\n", "Accept-Encoding: zstd\r\n", "Accept-Encoding: br\r\n",
+    static const char *const heads[] = {NULL, "Accept-Encoding: gzip\r\n",
+                                        "Accept-Encoding: zstd\r\n", "Accept-Encoding: br\r\n",
                                         "Accept-Encoding: gzip;q=0.9, zstd;q=0.1\r\n"};
     static const char *const wanted[] = {NULL, "gzip", "zstd", NULL, "gzip"};
     struct kit_answer plain, a;
@@ -167,7 +177,8 @@ static void pipelined(void **state)
     char text[1024];
     get(large[0], NULL, &plain);
     snprintf(text, sizeof text,
-             "GET %s HTTP/1.1\r\nHost: t\r\nAccept-Encoding: gzip\r\n\r\nGET %s HTTP/1.1\r\nHost: t\r\nAccept-Encoding: "
+             "GET %s HTTP/1.1\r\nHost: t\r\nAccept-Encoding: gzip\r\n\r\nGET %s HTTP/1.1\r\nHost: "
+             "t\r\nAccept-Encoding: "
              "zstd\r\n\r\nGET %s HTTP/1.1\r\nHost: t\r\n\r\n",
              large[0], large[0], large[0]);
     kit_open(&l, daemon_.port);
@@ -212,7 +223,8 @@ static void posted(void **state)
     char text[512];
     kit_get(&daemon_, "/v1/tables/t5.npy?length=64&queries=64", NULL, &plain);
     snprintf(text, sizeof text,
-             "POST /v1/tables/t5.npy HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nAccept-Encoding: "
+             "POST /v1/tables/t5.npy HTTP/1.1\r\nHost: t\r\nContent-Type: "
+             "application/json\r\nAccept-Encoding: "
              "zstd\r\nContent-Length: %zu\r\n\r\n%s",
              strlen(body), body);
     kit_open(&l, daemon_.port);
@@ -264,10 +276,12 @@ static void pause_ms(long ms)
 }
 
 /* Asks for an endless table and takes at least `size` bytes of what comes. Returns how many. */
-static size_t begin_endless(struct kit_daemon *d, struct kit_link *l, const char *coding, char *out, size_t size)
+static size_t begin_endless(struct kit_daemon *d, struct kit_link *l, const char *coding, char *out,
+                            size_t size)
 {
     char text[256];
-    snprintf(text, sizeof text, "GET " ENDLESS " HTTP/1.1\r\nHost: t\r\nAccept-Encoding: %s\r\n\r\n", coding);
+    snprintf(text, sizeof text,
+             "GET " ENDLESS " HTTP/1.1\r\nHost: t\r\nAccept-Encoding: %s\r\n\r\n", coding);
     kit_open(l, d->port);
     kit_send(l, text, strlen(text));
     size_t have = 0;

@@ -76,7 +76,7 @@ static void json_without_chunks_for_http10(void **state)
     kit_send(&l, text, sizeof text - 1);
     assert_true(kit_read(&l, "GET", 20000, &a));
     assert_false(a.chunked);
-    assert_memory_equal(a.body + a.size - 4, "]}}}", 4);
+    assert_non_null(strstr(a.body + a.size - 8, "]}}}"));
     kit_free(&a);
     kit_close(&l);
 }

@@ -53,7 +53,8 @@ static void exit_codes(void **state)
         int code;
         const char *says;
     } cases[] = {
-        {{"--help", NULL}, 0, "--listen"},
+        {{"--help", NULL}, 0, "serve"},
+        {{"serve", "--help", NULL}, 0, "--listen"},
         {{"version", NULL}, 0, "posenc"},
         {{"version", "--json", NULL}, 0, "\"instruction_set\""},
         {{"nosuch", NULL}, 64, "serve"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_60_learned.c: stored tables over HTTP: what is put is there, byte for byte, in every dtype and window;
- * conditions; tokens; limits; uploads that come slowly, stop, or are large; restarts.
+ * test_60_learned.c: stored tables over HTTP: what is put is there, byte for byte, in every dtype
+ * and window; conditions; tokens; limits; uploads that come slowly, stop, or are large; restarts.
  */
 #include "kit/state.h"
 
@@ -115,18 +115,23 @@ static void every_dtype(void **unused)
     static const struct {
         const char *name;
         enum pe_dtype dtype;
-    } dtypes[] = {{"f64", PE_DTYPE_F64}, {"f32", PE_DTYPE_F32}, {"f16", PE_DTYPE_F16}, {"bf16", PE_DTYPE_BF16}};
+    } dtypes[] = {{"f64", PE_DTYPE_F64},
+                  {"f32", PE_DTYPE_F32},
+                  {"f16", PE_DTYPE_F16},
+                  {"bf16", PE_DTYPE_BF16}};
     static char want[8 * ROWS * WIDTH];
     puts_("d", PUT, body, size, 201);
     for (int i = 0; i < 4; i++) {
         char target[256];
         size_t unit = pe_dtype_size(dtypes[i].dtype);
         pe_convert(PE_DTYPE_F32, body + 128, dtypes[i].dtype, want, ROWS * WIDTH);
-        snprintf(target, sizeof target, "/v1/tables/learned/d.bin?length=%d&dtype=%s", ROWS, dtypes[i].name);
+        snprintf(target, sizeof target, "/v1/tables/learned/d.bin?length=%d&dtype=%s", ROWS,
+                 dtypes[i].name);
         holds_body(target, want, ROWS * WIDTH * unit);
         pe_convert(PE_DTYPE_F32, body + 128 + 24 * 699, dtypes[i].dtype, want, WIDTH);
         pe_convert(PE_DTYPE_F32, body + 128, dtypes[i].dtype, want + WIDTH * unit, 2 * WIDTH);
-        snprintf(target, sizeof target, "/v1/tables/learned/d.bin?positions=699,0-1&dtype=%s", dtypes[i].name);
+        snprintf(target, sizeof target, "/v1/tables/learned/d.bin?positions=699,0-1&dtype=%s",
+                 dtypes[i].name);
         holds_body(target, want, 3 * WIDTH * unit);
     }
     gives("GET", "/v1/tables/learned/d.npy?length=1&dtype=bf16", NULL, 406);
@@ -144,11 +149,13 @@ static void text_formats(void **unused)
     kit_get(&daemon_, "/v1/tables/learned/t.json?length=2&offset=1", NULL, &a);
     json_t *j = json_loads(a.body, 0, NULL);
     assert_non_null(j);
-    json_t *data = json_object_get(json_object_get(json_object_get(j, "tensors"), "weight"), "data");
+    json_t *data =
+        json_object_get(json_object_get(json_object_get(j, "tensors"), "weight"), "data");
     for (size_t i = 0; i < 12; i++) {
         float v;
         memcpy(&v, body + 128 + 4 * (6 + i), 4);
-        assert_true((float)json_real_value(json_array_get(json_array_get(data, i / 6), i % 6)) == v);
+        assert_true((float)json_real_value(json_array_get(json_array_get(data, i / 6), i % 6)) ==
+                    v);
     }
     assert_string_equal(json_string_value(json_object_get(j, "kind")), "learned/t");
     json_decref(j);
@@ -217,7 +224,8 @@ static void pages(void **unused)
     assert_int_equal(json_array_size(tables), 3);
     static const char *const order[] = {"A", "a", "a.x"};
     for (size_t i = 0; i < 3; i++)
-        assert_string_equal(json_string_value(json_object_get(json_array_get(tables, i), "name")), order[i]);
+        assert_string_equal(json_string_value(json_object_get(json_array_get(tables, i), "name")),
+                            order[i]);
     assert_string_equal(kit_header(&a, "Link"), "</v1/learned?after=a.x&limit=3>; rel=\"next\"");
     json_decref(j);
     kit_free(&a);
@@ -248,8 +256,9 @@ static void tokens(void **unused)
     /* a refusal comes before the body */
     struct kit_link l;
     kit_open(&l, daemon_.port);
-    static const char asks[] = "PUT /v1/learned/k HTTP/1.1\r\nHost: test\r\nContent-Length: 500000\r\n" NPY
-                               "Expect: 100-continue\r\n\r\n";
+    static const char asks[] =
+        "PUT /v1/learned/k HTTP/1.1\r\nHost: test\r\nContent-Length: 500000\r\n" NPY
+        "Expect: 100-continue\r\n\r\n";
     kit_send(&l, asks, sizeof asks - 1);
     assert_true(kit_read(&l, "PUT", 5000, &a));
     assert_int_equal(a.status, 401);
@@ -331,7 +340,9 @@ static void clients_that_leave(void **unused)
     for (size_t cut = 0; cut < n; cut += n / 5) {
         struct kit_link l;
         char head[256];
-        int h = snprintf(head, sizeof head, "PUT /v1/learned/cut HTTP/1.1\r\nHost: test\r\nContent-Length: %zu\r\n" PUT "\r\n", n);
+        int h = snprintf(
+            head, sizeof head,
+            "PUT /v1/learned/cut HTTP/1.1\r\nHost: test\r\nContent-Length: %zu\r\n" PUT "\r\n", n);
         kit_open(&l, daemon_.port);
         kit_send(&l, head, (size_t)h);
         if (cut)
@@ -355,7 +366,9 @@ static void in_small_pieces(void **unused)
     struct kit_answer a;
     char head[256];
     int h = snprintf(head, sizeof head,
-                     "PUT /v1/learned/slow HTTP/1.1\r\nHost: test\r\nExpect: 100-continue\r\nContent-Length: %zu\r\n" PUT "\r\n", size);
+                     "PUT /v1/learned/slow HTTP/1.1\r\nHost: test\r\nExpect: "
+                     "100-continue\r\nContent-Length: %zu\r\n" PUT "\r\n",
+                     size);
     kit_open(&l, daemon_.port);
     kit_send_pieces(&l, head, (size_t)h, 7);
     kit_send_pieces(&l, body, 500, 1);

@@ -77,7 +77,8 @@ size_t kit_npy(char *out, unsigned rows, unsigned width, unsigned seed)
 {
     char dict[96];
     uint32_t z = seed * 2654435761u + 1;
-    int n = snprintf(dict, sizeof dict, "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, %u), }", rows, width);
+    int n = snprintf(dict, sizeof dict,
+                     "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, %u), }", rows, width);
     memset(out, ' ', 128);
     memcpy(out, "\x93NUMPY\1\0\x76\0", 10);
     memcpy(out + 10, dict, (size_t)n);
@@ -90,12 +91,13 @@ size_t kit_npy(char *out, unsigned rows, unsigned width, unsigned seed)
     return 128 + 4 * (size_t)rows * width;
 }
 
-void kit_put(struct kit_daemon *d, const char *target, const char *head, const void *body, size_t size,
-             struct kit_answer *a)
+void kit_put(struct kit_daemon *d, const char *target, const char *head, const void *body,
+             size_t size, struct kit_answer *a)
 {
     struct kit_link l;
     char *text;
-    int n = asprintf(&text, "PUT %s HTTP/1.1\r\nHost: test\r\nContent-Length: %zu\r\n%s\r\n", target, size, head ? head : "");
+    int n = asprintf(&text, "PUT %s HTTP/1.1\r\nHost: test\r\nContent-Length: %zu\r\n%s\r\n",
+                     target, size, head ? head : "");
     assert_true(n > 0);
     kit_open(&l, d->port);
     kit_send(&l, text, (size_t)n);
@@ -107,7 +109,8 @@ void kit_put(struct kit_daemon *d, const char *target, const char *head, const v
     kit_close(&l);
 }
 
-void kit_once(struct kit_daemon *d, const char *method, const char *target, const char *head, struct kit_answer *a)
+void kit_once(struct kit_daemon *d, const char *method, const char *target, const char *head,
+              struct kit_answer *a)
 {
     struct kit_link l;
     kit_open(&l, d->port);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * state.h: what tests of stored tables stand on: folders of their own, files of tokens, tables as .npy.
+ * state.h: what tests of stored tables stand on: folders of their own, files of tokens, tables as
+ * .npy.
  */
 #ifndef KIT_STATE_H
 #define KIT_STATE_H
@@ -20,21 +21,23 @@ struct kit_state {
 void kit_state_make(struct kit_state *, const char *const *more);
 void kit_state_remove(struct kit_state *);
 
-/* Writes the file of tokens: of each pair a token and its scopes, ended by NULL; they are called t0, t1... */
+/* Writes the file of tokens: of each pair a token and its scopes, ended by NULL; they are called
+ * t0, t1... */
 void kit_state_tokens(struct kit_state *, const char *const *pairs);
 
 /* Files below a folder of the state, hidden ones apart. */
 unsigned kit_state_files(const struct kit_state *, const char *folder);
 
-/* An .npy of rows x width f32 that depend on the seed; its data begin at byte 128. At most 128 + 4 * rows *
- * width bytes. Returns its size. */
+/* An .npy of rows x width f32 that depend on the seed; its data begin at byte 128. At most 128 + 4
+ * * rows * width bytes. Returns its size. */
 size_t kit_npy(char *out, unsigned rows, unsigned width, unsigned seed);
 
 /* PUT of a body on a link of its own; `head` holds further lines, each ended by \r\n. */
-void kit_put(struct kit_daemon *, const char *target, const char *head, const void *body, size_t size,
-             struct kit_answer *);
+void kit_put(struct kit_daemon *, const char *target, const char *head, const void *body,
+             size_t size, struct kit_answer *);
 
 /* Any request without a body on a link of its own. */
-void kit_once(struct kit_daemon *, const char *method, const char *target, const char *head, struct kit_answer *);
+void kit_once(struct kit_daemon *, const char *method, const char *target, const char *head,
+              struct kit_answer *);
 
 #endif

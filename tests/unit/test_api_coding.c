@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_api_coding.c: coding.c by a table of Accept-Encoding headers; which tables may be coded; and what else of an
- * answer changes with its coding: tag, Vary, ranges, conditions.
+ * test_api_coding.c: coding.c by a table of Accept-Encoding headers; which tables may be coded; and
+ * what else of an answer changes with its coding: tag, Vary, ranges, conditions.
  */
 #include "test_api_kit.h"
 #include "coding.h"
@@ -69,13 +69,15 @@ static const struct {
     {"identity;q=0", "gzip;q=0", REFUSED},
 };
 
-static struct api_plan *ask(const char *method, const char *target, const char *first, const char *second)
+static struct api_plan *ask(const char *method, const char *target, const char *first,
+                            const char *second)
 {
     char lines[2][256];
     const char *headers[3] = {NULL, NULL, NULL};
     const char *values[2] = {first, second};
     for (int i = 0; i < 2 && values[i]; i++) {
-        snprintf(lines[i], sizeof lines[i], "%s: %s", i ? "accept-encoding" : "Accept-Encoding", values[i]);
+        snprintf(lines[i], sizeof lines[i], "%s: %s", i ? "accept-encoding" : "Accept-Encoding",
+                 values[i]);
         headers[i] = lines[i];
     }
     return kit_send(method, target, headers, "", 0);
@@ -98,7 +100,8 @@ static void what_is_asked_for(void **unused)
             const char *want = names[cases[i].coding];
             assert_int_equal(plan->status, 200);
             if ((got == NULL) != (want == NULL) || (got && strcmp(got, want) != 0))
-                fail_msg("%s: %s instead of %s", cases[i].first, got ? got : "none", want ? want : "none");
+                fail_msg("%s: %s instead of %s", cases[i].first, got ? got : "none",
+                         want ? want : "none");
             assert_int_equal(plan->table->coding, cases[i].coding);
             assert_string_equal(kit_header(plan, "Vary"), "Accept-Encoding");
         }
@@ -109,10 +112,16 @@ static void what_is_asked_for(void **unused)
 static void floats_are_never_coded(void **unused)
 {
     (void)unused;
-    static const char *const targets[] = {
-        S ".bin" OK, S ".npy" OK, S ".npz" OK, S ".safetensors" OK, S ".bin" OK "&dtype=bf16", S ".npy" OK "&dtype=bf16&bf16=f32",
-        "/v1/tables/alibi.npy?width=4", "/v1/tables/rope/frequencies.safetensors?width=4"};
-    static const char *const values[] = {"gzip", "zstd, gzip", "*", "identity;q=0", "*;q=0", "gzip, identity;q=0"};
+    static const char *const targets[] = {S ".bin" OK,
+                                          S ".npy" OK,
+                                          S ".npz" OK,
+                                          S ".safetensors" OK,
+                                          S ".bin" OK "&dtype=bf16",
+                                          S ".npy" OK "&dtype=bf16&bf16=f32",
+                                          "/v1/tables/alibi.npy?width=4",
+                                          "/v1/tables/rope/frequencies.safetensors?width=4"};
+    static const char *const values[] = {"gzip",         "zstd, gzip", "*",
+                                         "identity;q=0", "*;q=0",      "gzip, identity;q=0"};
     for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
         struct api_plan *plain = kit_get(targets[t]);
         assert_int_equal(plain->status, 200);
@@ -131,8 +140,14 @@ static void floats_are_never_coded(void **unused)
 }
 
 static const char *const codable[] = {
-    S ".json" OK, S ".csv" OK, S ".txt" OK, "/v1/tables/t5.npy?length=8", "/v1/tables/t5.bin?length=8", "/v1/tables/t5.npz?length=8",
-    "/v1/tables/t5.safetensors?length=8", "/v1/tables/deberta.bin?length=8&position_buckets=4&max_relative_positions=16"};
+    S ".json" OK,
+    S ".csv" OK,
+    S ".txt" OK,
+    "/v1/tables/t5.npy?length=8",
+    "/v1/tables/t5.bin?length=8",
+    "/v1/tables/t5.npz?length=8",
+    "/v1/tables/t5.safetensors?length=8",
+    "/v1/tables/deberta.bin?length=8&position_buckets=4&max_relative_positions=16"};
 
 static void a_tag_for_each_coding(void **unused)
 {
@@ -167,7 +182,8 @@ static void a_tag_for_each_coding(void **unused)
 static void conditions_know_the_coding(void **unused)
 {
     (void)unused;
-    struct api_plan *gzip = ask("GET", S ".csv" OK, "gzip", NULL), *plain = kit_get(S ".csv" OK), *plan;
+    struct api_plan *gzip = ask("GET", S ".csv" OK, "gzip", NULL), *plain = kit_get(S ".csv" OK),
+                    *plan;
     char none[64], match[64], plain_none[64];
     snprintf(none, sizeof none, "If-None-Match: %s", kit_header(gzip, "ETag"));
     snprintf(match, sizeof match, "If-Match: %s", kit_header(gzip, "ETag"));
@@ -175,11 +191,13 @@ static void conditions_know_the_coding(void **unused)
     const struct {
         const char *condition, *accept;
         int status;
-    } asked[] = {{none, "Accept-Encoding: gzip", 304},  {none, "Accept-Encoding: zstd", 200}, {none, "Accept-Encoding:", 200},
-                 {match, "Accept-Encoding: gzip", 200}, {match, "Accept-Encoding:", 412},     {plain_none, "Accept-Encoding:", 304},
+    } asked[] = {{none, "Accept-Encoding: gzip", 304},      {none, "Accept-Encoding: zstd", 200},
+                 {none, "Accept-Encoding:", 200},           {match, "Accept-Encoding: gzip", 200},
+                 {match, "Accept-Encoding:", 412},          {plain_none, "Accept-Encoding:", 304},
                  {plain_none, "Accept-Encoding: gzip", 200}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        plan = kit_send("GET", S ".csv" OK, KIT_HEADERS(asked[i].accept, asked[i].condition), "", 0);
+        plan =
+            kit_send("GET", S ".csv" OK, KIT_HEADERS(asked[i].accept, asked[i].condition), "", 0);
         if (plan->status != asked[i].status)
             fail_msg("%s with %s gives %d", asked[i].condition, asked[i].accept, plan->status);
         if (plan->status == 304) {
@@ -196,7 +214,8 @@ static void coded_bodies_have_no_ranges(void **unused)
 {
     (void)unused;
     const char *target = "/v1/tables/t5.bin?length=8";
-    struct api_plan *plan = kit_send("GET", target, KIT_HEADERS("Range: bytes=0-3", "Accept-Encoding: zstd"), "", 0);
+    struct api_plan *plan =
+        kit_send("GET", target, KIT_HEADERS("Range: bytes=0-3", "Accept-Encoding: zstd"), "", 0);
     assert_int_equal(plan->status, 200);
     assert_int_equal(plan->table->count, plan->table->length);
     assert_null(kit_header(plan, "Accept-Ranges"));
@@ -207,7 +226,8 @@ static void coded_bodies_have_no_ranges(void **unused)
     assert_string_equal(kit_header(plan, "Accept-Ranges"), "bytes");
     assert_string_equal(kit_header(plan, "Vary"), "Accept-Encoding");
     api_plan_free(&plan);
-    plan = kit_send("GET", S ".bin" OK, KIT_HEADERS("Range: bytes=0-3", "Accept-Encoding: gzip"), "", 0);
+    plan = kit_send("GET", S ".bin" OK, KIT_HEADERS("Range: bytes=0-3", "Accept-Encoding: gzip"),
+                    "", 0);
     assert_int_equal(plan->status, 206);
     api_plan_free(&plan);
 }
@@ -215,16 +235,19 @@ static void coded_bodies_have_no_ranges(void **unused)
 static void negotiated_and_posted(void **unused)
 {
     (void)unused;
-    struct api_plan *plan = kit_send("GET", S OK, KIT_HEADERS("Accept: text/csv", "Accept-Encoding: gzip"), "", 0);
+    struct api_plan *plan =
+        kit_send("GET", S OK, KIT_HEADERS("Accept: text/csv", "Accept-Encoding: gzip"), "", 0);
     assert_string_equal(kit_header(plan, "Vary"), "Accept, Accept-Encoding");
     assert_string_equal(kit_header(plan, "Content-Encoding"), "gzip");
     api_plan_free(&plan);
-    plan = kit_send("GET", S OK, KIT_HEADERS("Accept: application/x-npy", "Accept-Encoding: gzip"), "", 0);
+    plan = kit_send("GET", S OK, KIT_HEADERS("Accept: application/x-npy", "Accept-Encoding: gzip"),
+                    "", 0);
     assert_string_equal(kit_header(plan, "Vary"), "Accept");
     assert_null(kit_header(plan, "Content-Encoding"));
     api_plan_free(&plan);
     const char *body = "{\"length\":4,\"width\":4}";
-    plan = kit_send("POST", S ".json", KIT_HEADERS(KIT_JSON, "Accept-Encoding: gzip"), body, strlen(body));
+    plan = kit_send("POST", S ".json", KIT_HEADERS(KIT_JSON, "Accept-Encoding: gzip"), body,
+                    strlen(body));
     assert_int_equal(plan->status, 200);
     assert_string_equal(kit_header(plan, "Content-Encoding"), "gzip");
     api_plan_free(&plan);
@@ -233,8 +256,8 @@ static void negotiated_and_posted(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_for),          cmocka_unit_test(floats_are_never_coded),
-        cmocka_unit_test(a_tag_for_each_coding),      cmocka_unit_test(conditions_know_the_coding),
+        cmocka_unit_test(what_is_asked_for),           cmocka_unit_test(floats_are_never_coded),
+        cmocka_unit_test(a_tag_for_each_coding),       cmocka_unit_test(conditions_know_the_coding),
         cmocka_unit_test(coded_bodies_have_no_ranges), cmocka_unit_test(negotiated_and_posted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

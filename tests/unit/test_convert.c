@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_convert.c: pe_convert against the definition: exact where nothing is lost, else the nearer of the two
- * neighbours, the even one of a tie.
+ * test_convert.c: pe_convert against the definition: exact where nothing is lost, else the nearer
+ * of the two neighbours, the even one of a tie.
  */
 #include "posenc.h"
 
@@ -47,7 +47,8 @@ struct type {
     unsigned last;
 };
 
-/* Around each finite f16 or bf16: the value, the middle to the next one, and the doubles beside it. */
+/* Around each finite f16 or bf16: the value, the middle to the next one, and the doubles beside it.
+ */
 static void nearest_of_two(void **state)
 {
     (void)state;
@@ -55,8 +56,10 @@ static void nearest_of_two(void **state)
     for (int t = 0; t < 2; t++)
         for (unsigned i = 0; i < types[t].last; i++) {
             uint16_t low = (uint16_t)i, high = (uint16_t)(i + 1), got[6];
-            double a = value(&low, types[t].dtype), b = value(&high, types[t].dtype), middle = (a + b) / 2;
-            double in[] = {a, nextafter(middle, a), middle, nextafter(middle, b), nextafter(a, b), -middle};
+            double a = value(&low, types[t].dtype), b = value(&high, types[t].dtype),
+                   middle = (a + b) / 2;
+            double in[] = {
+                a, nextafter(middle, a), middle, nextafter(middle, b), nextafter(a, b), -middle};
             uint16_t even = i % 2 ? high : low;
             assert_int_equal(pe_convert(PE_DTYPE_F64, in, types[t].dtype, got, 6), PE_OK);
             assert_int_equal(got[0], low);
@@ -113,7 +116,8 @@ static void any_alignment(void **state)
         for (int s = 0; s < 4; s++)
             for (int t = 0; t < 4; t++) {
                 pe_convert(PE_DTYPE_F64, v, real[s], in + shift, 16);
-                assert_int_equal(pe_convert(real[s], in + shift, real[t], out + 7 - shift, 16), PE_OK);
+                assert_int_equal(pe_convert(real[s], in + shift, real[t], out + 7 - shift, 16),
+                                 PE_OK);
                 pe_convert(real[t], out + 7 - shift, PE_DTYPE_F64, back, 16);
                 assert_memory_equal(back, v, sizeof v);
             }
@@ -140,9 +144,12 @@ static void integers_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_patterns_round_trip), cmocka_unit_test(nearest_of_two),
-        cmocka_unit_test(one_rounding),              cmocka_unit_test(too_large_and_signs),
-        cmocka_unit_test(any_alignment),             cmocka_unit_test(bf16_in_f32),
+        cmocka_unit_test(short_patterns_round_trip),
+        cmocka_unit_test(nearest_of_two),
+        cmocka_unit_test(one_rounding),
+        cmocka_unit_test(too_large_and_signs),
+        cmocka_unit_test(any_alignment),
+        cmocka_unit_test(bf16_in_f32),
         cmocka_unit_test(integers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

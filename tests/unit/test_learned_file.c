@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_learned_file.c: uploads as bytes: what is read, and what is refused, through both grammars (npy_head.c,
- * safetensors_in.c). Refusals are rows of a table: a header, the bytes behind it, and a word of the reason.
+ * test_learned_file.c: uploads as bytes: what is read, and what is refused, through both grammars
+ * (npy_head.c, safetensors_in.c). Refusals are rows of a table: a header, the bytes behind it, and
+ * a word of the reason.
  */
 #include "api.h"
 
@@ -19,7 +20,8 @@ static char file[1 << 18];
 /* An .npy file around a header text, padded as numpy pads. */
 static size_t npy(const char *header, size_t data, int version)
 {
-    size_t n = strlen(header), start = version == 1 ? 10 : 12, padded = (start + n + 1 + 63) / 64 * 64 - start;
+    size_t n = strlen(header), start = version == 1 ? 10 : 12,
+           padded = (start + n + 1 + 63) / 64 * 64 - start;
     memset(file, 0, sizeof file);
     memcpy(file, "\x93NUMPY", 6);
     file[6] = (char)version;
@@ -59,7 +61,8 @@ static void refused(const char *what, const char *fault, const char *reason)
         fail_msg("%s: \"%s\" does not say \"%s\"", what, fault, reason);
 }
 
-#define DICT(descr, order, shape) "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
+#define DICT(descr, order, shape) \
+    "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
 
 static void npy_that_is_read(void **state)
 {
@@ -70,8 +73,10 @@ static void npy_that_is_read(void **state)
         size_t data;
         enum pe_dtype dtype;
     } cases[] = {
-        {DICT("'<f4'", "False", "(4, 3)"), 1, 48, PE_DTYPE_F32}, {DICT("'<f8'", "False", "(4, 3)"), 1, 96, PE_DTYPE_F64},
-        {DICT("'<f2'", "False", "(4, 3)"), 2, 24, PE_DTYPE_F16}, {DICT("'<f4'", "False", "(4,3,)"), 3, 48, PE_DTYPE_F32},
+        {DICT("'<f4'", "False", "(4, 3)"), 1, 48, PE_DTYPE_F32},
+        {DICT("'<f8'", "False", "(4, 3)"), 1, 96, PE_DTYPE_F64},
+        {DICT("'<f2'", "False", "(4, 3)"), 2, 24, PE_DTYPE_F16},
+        {DICT("'<f4'", "False", "(4,3,)"), 3, 48, PE_DTYPE_F32},
         {"{\"shape\":(4,3),\"descr\":\"<f4\",\"fortran_order\":False}", 1, 48, PE_DTYPE_F32},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -130,7 +135,8 @@ static void npy_that_is_refused(void **state)
         {DICT("'<f4'", "False", "(4, 3)"), 49, "length"},
         {DICT("'<f4'", "False", "(4, 3)"), 0, "length"},
         {"{'descr': '<f4', 'fortran_order': False}", 48, "lacks a key"},
-        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4, 3)}", 48, "or one twice"},
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (4, 3)}", 48,
+         "or one twice"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 3), 'x': 1}", 48, "another key"},
         {"{'descr' '<f4', 'fortran_order': False, 'shape': (4, 3)}", 48, "cannot be read"},
         {"{'descr': '<f4' 'fortran_order': False, 'shape': (4, 3)}", 48, "cannot be read"},
@@ -140,7 +146,8 @@ static void npy_that_is_refused(void **state)
     };
     struct api_learned_file f;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        refused(cases[i].header, take(API_LEARNED_NPY, npy(cases[i].header, cases[i].data, 1), &f), cases[i].reason);
+        refused(cases[i].header, take(API_LEARNED_NPY, npy(cases[i].header, cases[i].data, 1), &f),
+                cases[i].reason);
 }
 
 /* Every beginning of a file is refused, and none is read beyond its end. */
@@ -189,7 +196,8 @@ static void header_limit(void **state)
     assert_int_equal(f.rows, 4);
 }
 
-#define TENSOR(dtype, shape, offsets) "\"w\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}"
+#define TENSOR(dtype, shape, offsets) \
+    "\"w\":{\"dtype\":" dtype ",\"shape\":" shape ",\"data_offsets\":" offsets "}"
 #define GOOD TENSOR("\"F32\"", "[4,3]", "[0,48]")
 
 static void safetensors_that_are_read(void **state)
@@ -207,7 +215,8 @@ static void safetensors_that_are_read(void **state)
         {"{" TENSOR("\"BF16\"", "[4,3]", "[0,24]") "}", 24, PE_DTYPE_BF16},
         {"{\"__metadata__\":{\"format\":\"pt\",\"a\":\"\\u00e9\"}," GOOD "}", 48, PE_DTYPE_F32},
         {"{" GOOD ",\"__metadata__\":{}}", 48, PE_DTYPE_F32},
-        {"{\"\":{\"data_offsets\":[0,48],\"dtype\":\"F\\u00332\",\"shape\":[4,3]}}", 48, PE_DTYPE_F32},
+        {"{\"\":{\"data_offsets\":[0,48],\"dtype\":\"F\\u00332\",\"shape\":[4,3]}}", 48,
+         PE_DTYPE_F32},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct api_learned_file f;
@@ -262,8 +271,10 @@ static void safetensors_that_are_refused(void **state)
         {"{" TENSOR("\"F32\"", "[4,3]", "[0,48]") "}", 47, "cover"},
         {"{" TENSOR("\"F32\"", "[4,3]", "[0,18446744073709551664]") "}", 48, "two sizes"},
         {"{" TENSOR("\"F32\"", "[4,3]", "[48]") "}", 48, "two sizes"},
-        {"{\"w\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[4,3],\"data_offsets\":[0,48]}}", 48, "one twice"},
-        {"{\"w\":{\"dtype\":\"F32\",\"shape\":[4,3],\"data_offsets\":[0,48],\"x\":1}}", 48, "another member"},
+        {"{\"w\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[4,3],\"data_offsets\":[0,48]}}",
+         48, "one twice"},
+        {"{\"w\":{\"dtype\":\"F32\",\"shape\":[4,3],\"data_offsets\":[0,48],\"x\":1}}", 48,
+         "another member"},
         {"{\"__metadata__\":{\"a\":1}," GOOD "}", 48, "not texts"},
         {"{\"__metadata__\":{\"a\":\"b\",\"a\":\"c\"}," GOOD "}", 48, "name twice"},
         {"{\"__metadata__\":[]," GOOD "}", 48, "not an object"},
@@ -271,15 +282,16 @@ static void safetensors_that_are_refused(void **state)
     };
     struct api_learned_file f;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        refused(cases[i].header, take(API_LEARNED_SAFETENSORS, safetensors(cases[i].header, cases[i].data), &f),
+        refused(cases[i].header,
+                take(API_LEARNED_SAFETENSORS, safetensors(cases[i].header, cases[i].data), &f),
                 cases[i].reason);
 }
 
 static void lengths_that_wrap(void **state)
 {
     (void)state;
-    static const uint64_t lengths[] = {0,          1,          UINT64_MAX, UINT64_MAX - 7, UINT64_C(1) << 63,
-                                       UINT64_C(1) << 32, 200000000, 128};
+    static const uint64_t lengths[] = {
+        0, 1, UINT64_MAX, UINT64_MAX - 7, UINT64_C(1) << 63, UINT64_C(1) << 32, 200000000, 128};
     struct api_learned_file f;
     size_t size = safetensors("{" GOOD "}", 48);
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
@@ -295,7 +307,8 @@ static void values(void **state)
     static const struct {
         enum pe_dtype dtype;
         uint64_t infinity, nan, greatest;
-    } types[] = {{PE_DTYPE_F64, UINT64_C(0x7ff) << 52, (UINT64_C(0x7ff) << 52) + 1, (UINT64_C(0x7ff) << 52) - 1},
+    } types[] = {{PE_DTYPE_F64, UINT64_C(0x7ff) << 52, (UINT64_C(0x7ff) << 52) + 1,
+                  (UINT64_C(0x7ff) << 52) - 1},
                  {PE_DTYPE_F32, 0x7f800000, 0x7f800001, 0x7f7fffff},
                  {PE_DTYPE_F16, 0x7c00, 0xfe01, 0x7bff},
                  {PE_DTYPE_BF16, 0x7f80, 0xffc1, 0x7f7f}};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_learned_rows.c: plans for rows of a stored table: which rows, in which shape, dtype and format, under
- * which tag; and rows that are not there.
+ * test_learned_rows.c: plans for rows of a stored table: which rows, in which shape, dtype and
+ * format, under which tag; and rows that are not there.
  */
 #include "test_api_kit.h"
 
@@ -11,18 +11,24 @@
 static struct api_learned_table table = {
     .name = "a.b", .digest = HEX, .file = {PE_DTYPE_F32, 512, 6, 128}, .largest = 70000};
 
-static struct api_plan *ask(const char *method, const char *target, const char *const *headers, const char *body)
+static struct api_plan *ask(const char *method, const char *target, const char *const *headers,
+                            const char *body)
 {
     struct api_header list[4];
     static char names[4][64];
     size_t count = 0;
     for (; headers && headers[count]; count++) {
         const char *colon = strchr(headers[count], ':');
-        snprintf(names[count], sizeof names[count], "%.*s", (int)(colon - headers[count]), headers[count]);
+        snprintf(names[count], sizeof names[count], "%.*s", (int)(colon - headers[count]),
+                 headers[count]);
         list[count] = (struct api_header){names[count], {colon + 1, strlen(colon + 1)}};
     }
-    struct api_request request = {.method = method, .target = {target, strlen(target)}, .headers = list,
-                                  .header_count = count, .body = {body, body ? strlen(body) : 0}, .request_id = "kit-1",
+    struct api_request request = {.method = method,
+                                  .target = {target, strlen(target)},
+                                  .headers = list,
+                                  .header_count = count,
+                                  .body = {body, body ? strlen(body) : 0},
+                                  .request_id = "kit-1",
                                   .limits = &kit_limits};
     struct api_learned_facts facts = {.outcome = API_LEARNED_FOUND, .tables = &table, .count = 1};
     struct api_plan *first = api_plan(&request);
@@ -61,7 +67,8 @@ static void windows(void **unused)
     assert_string_equal(kit_header(plan, "Cache-Control"), "no-cache");
     assert_string_equal(kit_header(plan, "Content-Location"),
                         PATH "a.b@sha256:" HEX ".bin?dtype=f32&length=3&offset=9&rev=1");
-    assert_string_equal(kit_header(plan, "Content-Disposition"), "inline; filename=\"a.b_n3_f32.bin\"");
+    assert_string_equal(kit_header(plan, "Content-Disposition"),
+                        "inline; filename=\"a.b_n3_f32.bin\"");
     assert_true(plan->no_memo);
     api_plan_free(&plan);
     plan = rows(".bin?positions=0,7,100-103,7&dtype=bfloat16");
@@ -71,7 +78,8 @@ static void windows(void **unused)
     assert_int_equal(t->dtype, PE_DTYPE_BF16);
     assert_int_equal(plan->table->spec.positions.at[5], 103);
     api_plan_free(&plan);
-    plan = ask("POST", PATH "a.b.npy", KIT_HEADERS(KIT_JSON), "{\"positions\":[[0,511],[5,5]],\"dtype\":\"f32\"}");
+    plan = ask("POST", PATH "a.b.npy", KIT_HEADERS(KIT_JSON),
+               "{\"positions\":[[0,511],[5,5]],\"dtype\":\"f32\"}");
     t = &plan->table->tensors[0];
     assert_int_equal(t->rank, 3);
     assert_int_equal(t->shape[0], 2);
@@ -85,8 +93,10 @@ static void rows_that_are_not_there(void **unused)
 {
     (void)unused;
     static const char *const queries[] = {
-        "length=513",      "offset=1&length=512",   "offset=512&length=1",      "length=9007199254740992",
-        "positions=512",   "positions=0,1,600",     "positions=500-512",        "positions=-1",
+        "length=513",          "offset=1&length=512",
+        "offset=512&length=1", "length=9007199254740992",
+        "positions=512",       "positions=0,1,600",
+        "positions=500-512",   "positions=-1",
         "offset=511&length=2", "offset=9007199254740991&length=1"};
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         char query[128];
@@ -142,7 +152,8 @@ static void refusals(void **unused)
 static void names_with_dots(void **unused)
 {
     (void)unused;
-    static const char *const targets[] = {PATH "a.b?length=1", PATH "a.b.json?length=1", PATH "a.b@sha256:" HEX "?length=1",
+    static const char *const targets[] = {PATH "a.b?length=1", PATH "a.b.json?length=1",
+                                          PATH "a.b@sha256:" HEX "?length=1",
                                           PATH "a.b@sha256:" HEX ".json?length=1"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         struct api_plan *plan = ask("GET", targets[i], NULL, NULL);
@@ -174,9 +185,14 @@ static void json_has_no_infinities(void **unused)
 static void tags(void **unused)
 {
     (void)unused;
-    static const char *const queries[] = {".bin?length=4", ".bin?length=5", ".bin?length=4&offset=1",
-                                          ".bin?length=4&dtype=f64", ".bin?positions=0-3", ".npy?length=4",
-                                          ".npy?length=4&dtype=bf16&bf16=u16", ".npy?length=4&dtype=bf16&bf16=f32"};
+    static const char *const queries[] = {".bin?length=4",
+                                          ".bin?length=5",
+                                          ".bin?length=4&offset=1",
+                                          ".bin?length=4&dtype=f64",
+                                          ".bin?positions=0-3",
+                                          ".npy?length=4",
+                                          ".npy?length=4&dtype=bf16&bf16=u16",
+                                          ".npy?length=4&dtype=bf16&bf16=f32"};
     enum { QUERIES = sizeof queries / sizeof *queries };
     char *seen[QUERIES + 1];
     for (size_t i = 0; i < QUERIES; i++) {
@@ -207,7 +223,8 @@ static void tags(void **unused)
 static void ranges(void **unused)
 {
     (void)unused;
-    struct api_plan *plan = ask("GET", PATH "a.b.bin?length=512", KIT_HEADERS("Range: bytes=24-47"), NULL);
+    struct api_plan *plan =
+        ask("GET", PATH "a.b.bin?length=512", KIT_HEADERS("Range: bytes=24-47"), NULL);
     assert_int_equal(plan->status, 206);
     assert_string_equal(kit_header(plan, "Content-Range"), "bytes 24-47/12288");
     assert_int_equal(plan->table->first, 24);
@@ -245,9 +262,14 @@ static void long_lists(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows),         cmocka_unit_test(rows_that_are_not_there), cmocka_unit_test(refusals),
-        cmocka_unit_test(names_with_dots), cmocka_unit_test(json_has_no_infinities),  cmocka_unit_test(tags),
-        cmocka_unit_test(ranges),          cmocka_unit_test(long_lists),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(rows_that_are_not_there),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(names_with_dots),
+        cmocka_unit_test(json_has_no_infinities),
+        cmocka_unit_test(tags),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(long_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

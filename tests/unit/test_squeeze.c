@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_squeeze.c: squeeze.c: what is coded reads back, by pieces as whole, at every length near the ends of pieces;
- * equal bytes come out however often they go in; what does not shrink fits its room.
+ * test_squeeze.c: squeeze.c: what is coded reads back, by pieces as whole, at every length near the
+ * ends of pieces; equal bytes come out however often they go in; what does not shrink fits its
+ * room.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static char *body(int kind, size_t size)
         z = z * 6364136223846793005 + 1442695040888963407;
         uint64_t step = i / 8 % 700;
         if (kind == 0) {
-            i += (size_t)snprintf(at + i, 16, "0.%07u%c", (unsigned)(z >> 40) % 10000000, i % 640 ? ',' : '\n');
+            i += (size_t)snprintf(at + i, 16, "0.%07u%c", (unsigned)(z >> 40) % 10000000,
+                                  i % 640 ? ',' : '\n');
         } else {
             memcpy(at + i, kind == 1 ? &step : &z, 8);
             i += 8;
@@ -39,7 +41,8 @@ static char *body(int kind, size_t size)
     return at;
 }
 
-static char *by_pieces(enum api_coding coding, bool text, const char *plain, size_t size, size_t *length)
+static char *by_pieces(enum api_coding coding, bool text, const char *plain, size_t size,
+                       size_t *length)
 {
     struct squeeze *s = squeeze_open(coding, text);
     char *out = malloc(2 * size + 2 * SQUEEZE_ROOM), *piece = malloc(SQUEEZE_ROOM);
@@ -63,14 +66,16 @@ static char *by_pieces(enum api_coding coding, bool text, const char *plain, siz
 static void reads_back(void **unused)
 {
     (void)unused;
-    static const size_t sizes[] = {0, 1, 100, P - 1, P, P + 1, 2 * P - 1, 2 * P, 2 * P + 1, 7 * P + 12345, 64 * P};
+    static const size_t sizes[] = {0,         1,     100,       P - 1,         P,     P + 1,
+                                   2 * P - 1, 2 * P, 2 * P + 1, 7 * P + 12345, 64 * P};
     for (int coding = API_GZIP; coding <= API_ZSTD; coding++)
         for (int kind = 0; kind < 3; kind++)
             for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
                 size_t size = sizes[i], a, b, back;
                 char *plain = body(kind, size);
                 char *pieces = by_pieces((enum api_coding)coding, kind == 0, plain, size, &a);
-                char *whole = squeeze_whole((enum api_coding)coding, kind == 0, (struct api_bytes){plain, size}, &b);
+                char *whole = squeeze_whole((enum api_coding)coding, kind == 0,
+                                            (struct api_bytes){plain, size}, &b);
                 assert_non_null(whole);
                 assert_int_equal(a, b);
                 assert_memory_equal(pieces, whole, a);
@@ -94,7 +99,8 @@ static void shrinks(void **unused)
         for (int kind = 0; kind < 2; kind++) {
             size_t n;
             char *plain = body(kind, 32 * P);
-            char *coded = squeeze_whole((enum api_coding)coding, kind == 0, (struct api_bytes){plain, 32 * P}, &n);
+            char *coded = squeeze_whole((enum api_coding)coding, kind == 0,
+                                        (struct api_bytes){plain, 32 * P}, &n);
             assert_non_null(coded);
             if (n > (size_t)32 * P / 100 * most[coding - 1][kind])
                 fail_msg("%s: %zu bytes of %d", names[coding], n, 32 * P);
@@ -109,7 +115,8 @@ static void what_is_cut_is_seen(void **unused)
     for (int coding = API_GZIP; coding <= API_ZSTD; coding++) {
         size_t n, back;
         char *plain = body(0, 5 * P);
-        char *coded = squeeze_whole((enum api_coding)coding, true, (struct api_bytes){plain, 5 * P}, &n);
+        char *coded =
+            squeeze_whole((enum api_coding)coding, true, (struct api_bytes){plain, 5 * P}, &n);
         assert_null(kit_decoded(names[coding], coded, n - 1, false, &back));
         char *part = kit_decoded(names[coding], coded, n / 2, true, &back);
         assert_non_null(part);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_store.c: the store on a folder of its own: what was stored is there, also when it is opened again;
- * what is damaged is not served; names and bytes live apart; nothing is left lying about. Failures of the disk
- * are in tests/fault.
+ * test_store.c: the store on a folder of its own: what was stored is there, also when it is opened
+ * again; what is damaged is not served; names and bytes live apart; nothing is left lying about.
+ * Failures of the disk are in tests/fault.
  */
 #include "store_index.h"
 
@@ -59,7 +59,8 @@ static struct store *opened(void)
 static size_t table(unsigned rows, float first)
 {
     char dict[128];
-    size_t n = (size_t)snprintf(dict, sizeof dict, "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, 4), }", rows);
+    size_t n = (size_t)snprintf(
+        dict, sizeof dict, "{'descr': '<f4', 'fortran_order': False, 'shape': (%u, 4), }", rows);
     memset(body, ' ', 128);
     memcpy(body, "\x93NUMPY\1\0\x76\0", 10);
     memcpy(body + 10, dict, n);
@@ -71,8 +72,8 @@ static size_t table(unsigned rows, float first)
     return 128 + 16 * (size_t)rows;
 }
 
-static enum api_learned_outcome put_if(struct store *s, const char *name, size_t size, const char *match,
-                                       struct store_blob **out)
+static enum api_learned_outcome put_if(struct store *s, const char *name, size_t size,
+                                       const char *match, struct store_blob **out)
 {
     struct api_learned wish = {.act = API_LEARNED_PUT, .name = name};
     struct store_draft d;
@@ -88,7 +89,8 @@ static enum api_learned_outcome put_if(struct store *s, const char *name, size_t
 static void put(struct store *s, const char *name, size_t size, enum api_learned_outcome outcome)
 {
     struct store_blob *b;
-    assert_int_equal(put_if(s, name, size, outcome == API_LEARNED_CHANGED ? "*" : NULL, &b), outcome);
+    assert_int_equal(put_if(s, name, size, outcome == API_LEARNED_CHANGED ? "*" : NULL, &b),
+                     outcome);
     store_blob_drop(&b);
 }
 
@@ -309,10 +311,12 @@ static void start_on_a_strange_folder(void **state)
     blob_path(s, "kept", path);
     store_close(&s);
     write_file("drafts/7", "half of a table");
-    write_file("blobs/0000000000000000000000000000000000000000000000000000000000000000", "nobody's");
+    write_file("blobs/0000000000000000000000000000000000000000000000000000000000000000",
+               "nobody's");
     write_file("blobs/README", "somebody's");
     write_file("names/odd", "sha256:beef\n");
-    write_file("names/gone", "sha256:1111111111111111111111111111111111111111111111111111111111111111\n");
+    write_file("names/gone",
+               "sha256:1111111111111111111111111111111111111111111111111111111111111111\n");
     write_file("names/.swp", "x");
     snprintf(link, sizeof link, "%s/names/link", root);
     assert_int_equal(symlink("kept", link), 0);
@@ -327,7 +331,8 @@ static void start_on_a_strange_folder(void **state)
     assert_int_equal(files_in("blobs"), 2); /* README is none of ours */
     removed(s, "kept");
     store_close(&s);
-    static const char *const ours[] = {"blobs/README", "names/odd", "names/gone", "names/.swp", "names/link"};
+    static const char *const ours[] = {"blobs/README", "names/odd", "names/gone", "names/.swp",
+                                       "names/link"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         snprintf(path, sizeof path, "%s/%s", root, ours[i]);
         assert_int_equal(unlink(path), 0);
@@ -447,16 +452,11 @@ static void rows_of_a_blob(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(put_find_remove),
-        cmocka_unit_test(equal_bytes_are_kept_once),
-        cmocka_unit_test(bad_files_leave_nothing),
-        cmocka_unit_test(pages),
-        cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(start_on_a_strange_folder),
-        cmocka_unit_test(one_daemon_at_a_time),
-        cmocka_unit_test(folders_that_cannot_be),
-        cmocka_unit_test(one_of_many_makes_it),
-        cmocka_unit_test(rows_of_a_blob),
+        cmocka_unit_test(put_find_remove),         cmocka_unit_test(equal_bytes_are_kept_once),
+        cmocka_unit_test(bad_files_leave_nothing), cmocka_unit_test(pages),
+        cmocka_unit_test(damage_is_found),         cmocka_unit_test(start_on_a_strange_folder),
+        cmocka_unit_test(one_daemon_at_a_time),    cmocka_unit_test(folders_that_cannot_be),
+        cmocka_unit_test(one_of_many_makes_it),    cmocka_unit_test(rows_of_a_blob),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

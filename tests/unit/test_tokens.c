@@ -54,14 +54,16 @@ static struct tokens *good(void)
 {
     char text[512], error[300];
     struct tokens *t = NULL;
-    snprintf(text, sizeof text, "# tokens\n\nwriter:%s:write\nreader:%s:read\r\nall:%s:read,write,admin\n", sums[0], sums[1],
-             sums[2]);
+    snprintf(text, sizeof text,
+             "# tokens\n\nwriter:%s:write\nreader:%s:read\r\nall:%s:read,write,admin\n", sums[0],
+             sums[1], sums[2]);
     if (!try(text, &t, error))
         fail_msg("%s", error);
     return t;
 }
 
-static enum tokens_verdict check(const struct tokens *t, const char *const *values, enum api_scope scope)
+static enum tokens_verdict check(const struct tokens *t, const char *const *values,
+                                 enum api_scope scope)
 {
     struct api_header headers[4] = {{"Host", {"x", 1}}};
     size_t n = 1;
@@ -104,8 +106,10 @@ static void headers(void **state)
     struct tokens *t = good();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (check(t, cases[i].values, cases[i].scope) != cases[i].verdict)
-            fail_msg("%s for %d", cases[i].values[0] ? cases[i].values[0] : "nothing", (int)cases[i].scope);
-    assert_int_equal(check(NULL, (const char *const[]){"Bearer writer-1", NULL}, API_SCOPE_WRITE), TOKENS_UNKNOWN);
+            fail_msg("%s for %d", cases[i].values[0] ? cases[i].values[0] : "nothing",
+                     (int)cases[i].scope);
+    assert_int_equal(check(NULL, (const char *const[]){"Bearer writer-1", NULL}, API_SCOPE_WRITE),
+                     TOKENS_UNKNOWN);
     tokens_close(&t);
     assert_null(t);
 }
@@ -115,9 +119,22 @@ static void bad_files(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "writer", "writer:%s", "writer:abcd:write", "writer:%s0:write", "writer:g%s:write", "writer:%s:wirte", "writer:%s:",
-        ":%s:write", "a b:%s:write", "writer:%s:write:x", "writer:%s:write,write", "writer:%s:write,", "writer:%s:Write",
-        " writer:%s:write", "writer:%s:write ", "x:%s:write\ny:%s:read\nx:%s:read",
+        "writer",
+        "writer:%s",
+        "writer:abcd:write",
+        "writer:%s0:write",
+        "writer:g%s:write",
+        "writer:%s:wirte",
+        "writer:%s:",
+        ":%s:write",
+        "a b:%s:write",
+        "writer:%s:write:x",
+        "writer:%s:write,write",
+        "writer:%s:write,",
+        "writer:%s:Write",
+        " writer:%s:write",
+        "writer:%s:write ",
+        "x:%s:write\ny:%s:read\nx:%s:read",
         "0123456789012345678901234567890123456789012345678901234567890123456789:%s:write"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char text[600], filled[500], error[300];
@@ -156,7 +173,8 @@ static void files_that_cannot_be_read(void **state)
     assert_false(tokens_read(path, &t, error, sizeof error));
     assert_non_null(strstr(error, "1MiB"));
     assert_true(try("", &t, error));
-    assert_int_equal(check(t, (const char *const[]){"Bearer writer-1", NULL}, API_SCOPE_WRITE), TOKENS_UNKNOWN);
+    assert_int_equal(check(t, (const char *const[]){"Bearer writer-1", NULL}, API_SCOPE_WRITE),
+                     TOKENS_UNKNOWN);
     tokens_close(&t);
 }
 
