@@ -165,6 +165,18 @@ static bool read_json(struct reading *r)
 
 /* ---------------------------------------------------------------- entry */
 
+bool api__count_entries(struct api__call *call, struct api__layout_ask *ask, struct api_bytes name,
+                        uint64_t n)
+{
+    uint64_t limit = call->request->limits->max_layout_entries;
+    ask->entries += n;
+    if (ask->entries <= limit)
+        return true;
+    return api__blame(call, API__TOO_LARGE, name,
+                      "lists may have %llu entries at most in one request",
+                      (unsigned long long)limit);
+}
+
 /* One number stands for every entry of these. */
 static bool is_broadcast(struct api_bytes name)
 {

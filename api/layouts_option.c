@@ -11,18 +11,6 @@
 
 #include <string.h>
 
-bool api__count_entries(struct api__call *call, struct api__layout_ask *ask, struct api_bytes name,
-                        uint64_t n)
-{
-    uint64_t limit = call->request->limits->max_layout_entries;
-    ask->entries += n;
-    if (ask->entries <= limit)
-        return true;
-    return api__blame(call, API__TOO_LARGE, name,
-                      "lists may have %llu entries at most in one request",
-                      (unsigned long long)limit);
-}
-
 static size_t words_of(const char *const *words)
 {
     size_t n = 0;

@@ -98,39 +98,44 @@ void api_layout_positions(const struct api_layout *l, uint64_t first, uint64_t r
     pe_layout_positions(l->layout, first, rows, out);
 }
 
+/* Where rows of one tensor of a spec go. */
+struct filling {
+    const struct pe_plan *plan;
+    unsigned tensor;
+    int64_t first; /* the id of row 0 */
+    size_t row;    /* bytes */
+    char *out;
+};
+
 /* Rows for ids [0, count): runs of neighbours at once. */
-static bool fill_ids(const struct pe_plan *plan, const struct api_layout *l, unsigned spec,
-                     const int64_t *ids, uint64_t count, size_t row, char *out)
+static bool fill_ids(const struct filling *f, const int64_t *ids, uint64_t count)
 {
     for (uint64_t i = 0, n; i < count; i += n) {
         void *outs[PE_MAX_TENSORS] = {NULL};
         n = 1;
         if (i && ids[i] == ids[i - 1]) {
-            memcpy(out + i * row, out + (i - 1) * row, row);
+            memcpy(f->out + i * f->row, f->out + (i - 1) * f->row, f->row);
             continue;
         }
         while (i + n < count && ids[i + n] == ids[i] + (int64_t)n)
             n++;
-        outs[spec] = out + i * row;
-        if (pe_fill(plan, (uint64_t)(ids[i] - l->first), n, outs) != PE_OK)
+        outs[f->tensor] = f->out + i * f->row;
+        if (pe_fill(f->plan, (uint64_t)(ids[i] - f->first), n, outs) != PE_OK)
             return false;
     }
     return true;
 }
 
-static bool fill_rows(const struct api_table *table, const struct pe_plan *plan, unsigned tensor,
-                      uint64_t first, uint64_t rows, char *out)
+static bool fill_rows(const struct pe_layout *layout, struct filling f, uint64_t first,
+                      uint64_t rows)
 {
-    const struct api_layout *l = table->layout;
-    const struct pe_tensor *t = &table->tensors[tensor];
-    size_t row = (size_t)t->row_elements * pe_dtype_size(t->dtype);
     int64_t ids[IDS];
     while (rows) {
         uint64_t n = rows < IDS ? rows : IDS;
-        pe_layout_positions(l->layout, first, n, ids);
-        if (!fill_ids(plan, l, l->source[tensor].spec, ids, n, row, out))
+        pe_layout_positions(layout, first, n, ids);
+        if (!fill_ids(&f, ids, n))
             return false;
-        out += n * row;
+        f.out += n * f.row;
         first += n;
         rows -= n;
     }
@@ -146,8 +151,12 @@ bool api_table_fill(const struct api_table *table, const struct pe_plan *plan, u
         outs[tensor] = out;
         return pe_fill(plan, first, rows, outs) == PE_OK;
     }
-    if (l->source[tensor].is_rows)
-        return fill_rows(table, plan, tensor, first, rows, out);
+    if (l->source[tensor].is_rows) {
+        const struct pe_tensor *t = &table->tensors[tensor];
+        struct filling f = {plan, l->source[tensor].spec, l->first,
+                            (size_t)t->row_elements * pe_dtype_size(t->dtype), out};
+        return fill_rows(l->layout, f, first, rows);
+    }
     pe_layout_fill(l->layout, l->source[tensor].out, first, rows, out);
     return true;
 }

@@ -248,7 +248,7 @@ enum pe_error pe_precision_study(const struct pe_spec *, uint64_t budget,
                                  struct pe_precision out[PE_MAX_TENSORS], unsigned *count);
 
 /* Values of one floating dtype as another, each rounded once, to nearest even; what is too large becomes an
- * infinity, zeros keep their sign. Little-endian at any alignment; `in` and `out` do not overlap. `to` may be
+ * infinity, zeros keep their sign, NaN stays NaN. Little-endian at any alignment; `in` and `out` do not overlap. `to` may be
  * BF16_AS_F32. Errors: INVALID for an integer dtype, and then nothing is written. */
 enum pe_error pe_convert(enum pe_dtype from, const void *in, enum pe_dtype to, void *out, uint64_t count);
 

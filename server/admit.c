@@ -68,7 +68,8 @@ static struct admit_address key_of(const struct sockaddr *address)
 /* The place of the count of an address, or where it would be. */
 static struct count **find(struct admit *a, const struct admit_address *key)
 {
-    uint64_t h = (key->half[0] ^ a->secret[0]) * (a->secret[1] | 1) + key->half[1] * (a->secret[0] | 1);
+    uint64_t h =
+        (key->half[0] ^ a->secret[0]) * (a->secret[1] | 1) + key->half[1] * (a->secret[0] | 1);
     struct count **at = &a->bucket[(h >> 40) % BUCKETS];
     while (*at && memcmp(&(*at)->address, key, sizeof *key))
         at = &(*at)->next;
@@ -88,13 +89,28 @@ static uint64_t count_address(struct admit *a, const struct admit_address *key)
     return n;
 }
 
-enum admit_verdict admit_enter(struct admit *a, const struct sockaddr *address, struct admit_address *out)
+enum admit_verdict admit_enter(struct admit *a, const struct sockaddr *address,
+                               struct admit_address *out)
 {
     uint64_t all = atomic_fetch_add(&a->all, 1) + 1;
     *out = key_of(address);
     if (a->per_address && count_address(a, out) > a->per_address)
         return ADMIT_TOO_MANY_OF_ONE;
     return all > a->most ? ADMIT_TOO_MANY : ADMIT_WELCOME;
+}
+
+enum admit_verdict admit_again(struct admit *a, const struct admit_address *address)
+{
+    uint64_t n = 0;
+    if (a->per_address) {
+        pthread_mutex_lock(&a->lock);
+        struct count **at = find(a, address);
+        n = *at ? (*at)->n : 0;
+        pthread_mutex_unlock(&a->lock);
+    }
+    if (n > a->per_address)
+        return ADMIT_TOO_MANY_OF_ONE;
+    return atomic_load(&a->all) > a->most ? ADMIT_TOO_MANY : ADMIT_WELCOME;
 }
 
 void admit_leave(struct admit *a, const struct admit_address *address)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.c: a hash table with chains, and a ring in order of use with a second chance. Keys are SHA-256, but
- * a client can choose among many of them, so buckets are found by a hash with secret multipliers.
+ * cache.c: a hash table with chains, and a ring in order of use with a second chance. Keys are
+ * SHA-256, but a client can choose among many of them, so buckets are found by a hash with secret
+ * multipliers.
  */
 #include "cache.h"
 #include "must.h"
@@ -54,7 +55,8 @@ static size_t place(const struct cache *c, const unsigned char key[CACHE_KEY_SIZ
     uint64_t k[2];
     memcpy(k, key, sizeof k);
     /* Multiply-shift: universal for odd secret factors. */
-    uint64_t h = (k[0] ^ c->secret[0]) * (c->secret[1] | 1) + (k[1] ^ c->secret[2]) * (c->secret[3] | 1);
+    uint64_t h =
+        (k[0] ^ c->secret[0]) * (c->secret[1] | 1) + (k[1] ^ c->secret[2]) * (c->secret[3] | 1);
     return h >> (64 - c->bits);
 }
 
@@ -93,8 +95,8 @@ static void forget(struct cache *c, struct entry *e)
     free(e);
 }
 
-/* Makes room for `bytes`. Payloads that were pushed out but are still being sent use memory as well; beyond
- * an eighth of the limit they count against it. */
+/* Makes room for `bytes`. Payloads that were pushed out but are still being sent use memory as
+ * well; beyond an eighth of the limit they count against it. */
 static bool make_room(struct cache *c, uint64_t bytes)
 {
     size_t tries = 2 * c->count + 1;
@@ -137,7 +139,8 @@ bool cache_keeps(const struct cache *c, uint64_t bytes)
     return bytes <= c->limit / 4 && bytes + ENTRY_COST <= c->limit;
 }
 
-static struct payload *insert(struct cache *c, const unsigned char *key, uint64_t bytes, uint64_t goal)
+static struct payload *insert(struct cache *c, const unsigned char *key, uint64_t bytes,
+                              uint64_t goal)
 {
     if (!cache_keeps(c, bytes) || !make_room(c, bytes + ENTRY_COST))
         return NULL;
@@ -159,7 +162,8 @@ static struct payload *insert(struct cache *c, const unsigned char *key, uint64_
     return e->payload;
 }
 
-enum cache_outcome cache_get(struct cache *c, struct api_bytes key, uint64_t bytes, uint64_t goal, struct payload **out)
+enum cache_outcome cache_get(struct cache *c, struct api_bytes key, uint64_t bytes, uint64_t goal,
+                             struct payload **out)
 {
     const unsigned char *k = (const unsigned char *)key.at;
     must(key.len == CACHE_KEY_SIZE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * cache.h: payloads by key. An entry is there from the moment that somebody begins to build it, once only:
- * who comes while it is under way joins. The bytes of all entries together stay within the limit; least
- * recently used ones go first, those under way never.
+ * cache.h: payloads by key. An entry is there from the moment that somebody begins to build it,
+ * once only: who comes while it is under way joins. The bytes of all entries together stay within
+ * the limit; least recently used ones go first, those under way never.
  */
 #ifndef SERVER_CACHE_H
 #define SERVER_CACHE_H
@@ -27,12 +27,14 @@ enum cache_outcome {
 struct cache *cache_open(uint64_t limit);
 void cache_close(struct cache **);
 
-/* Thread-safe, as all below. Except for NONE the caller is a reader of *out from now on. `bytes` and `goal`
- * are those of a new payload. A table larger than a quarter of the limit is not kept: it would push out
- * too much. */
-enum cache_outcome cache_get(struct cache *, struct api_bytes key, uint64_t bytes, uint64_t goal, struct payload **out);
+/* Thread-safe, as all below. Except for NONE the caller is a reader of *out from now on. `bytes`
+ * and `goal` are those of a new payload. A table larger than a quarter of the limit is not kept: it
+ * would push out too much. */
+enum cache_outcome cache_get(struct cache *, struct api_bytes key, uint64_t bytes, uint64_t goal,
+                             struct payload **out);
 
-/* Only what is there and whole; NULL otherwise. Counts a hit where it is, and no miss where it is not. */
+/* Only what is there and whole; NULL otherwise. Counts a hit where it is, and no miss where it is
+ * not. */
 struct payload *cache_peek(struct cache *, struct api_bytes key);
 
 bool cache_keeps(const struct cache *, uint64_t bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * commands.h: the subcommands beside serve, and their texts. Each takes the arguments after its name and
- * returns the exit code of the program.
+ * commands.h: the subcommands beside serve, and their texts. Each takes the arguments after its
+ * name and returns the exit code of the program.
  */
 #ifndef SERVER_COMMANDS_H
 #define SERVER_COMMANDS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.c: options from flags, environment, file and defaults. One pass for each source, the strongest
- * first; a value is set once. Every refusal names the option, the value, its source and what is right.
+ * config.c: options from flags, environment, file and defaults. One pass for each source, the
+ * strongest first; a value is set once. Every refusal names the option, the value, its source and
+ * what is right.
  */
 #include "config.h"
 #include "must.h"
@@ -16,7 +17,7 @@
 #define CONFIG_FILE_LIMIT (1 << 20)
 
 static const struct config_row rows[] = {
-#define OPTION(id, name, env, key, type, lo, hi, preset, metavar, prose)                                               \
+#define OPTION(id, name, env, key, type, lo, hi, preset, metavar, prose) \
     {name, env, key, VALUE_##type, lo, hi, preset, metavar, prose},
 #include "options.def"
 #undef OPTION
@@ -46,7 +47,8 @@ struct api_limits config_limits(const struct config *c)
                                .max_body = config_number(c, CONFIG_MAX_BODY),
                                .cache_size = config_number(c, CONFIG_CACHE_SIZE),
                                .max_connections = config_number(c, CONFIG_MAX_CONNECTIONS),
-                               .max_connections_per_ip = config_number(c, CONFIG_MAX_CONNECTIONS_PER_IP)};
+                               .max_connections_per_ip =
+                                   config_number(c, CONFIG_MAX_CONNECTIONS_PER_IP)};
 }
 
 void config_free(struct config *c)
@@ -76,13 +78,13 @@ static bool refuse(struct config_error *e, enum config_option option, enum confi
                        : source == CONFIG_FILE        ? r->key
                                                       : "";
     e->exit = EXIT_CONFIG;
-    snprintf(e->text, sizeof e->text, "%s: \"%.200s\" (%s%s%s%s) is not valid: it must be %s", r->name, value,
-             config_source_name(source), *name ? ", " : "", from, name, wrong);
+    snprintf(e->text, sizeof e->text, "%s: \"%.200s\" (%s%s%s%s) is not valid: it must be %s",
+             r->name, value, config_source_name(source), *name ? ", " : "", from, name, wrong);
     return false;
 }
 
-static bool set_addresses(struct config_value *v, enum config_option option, enum config_source source,
-                          const char *text, struct config_error *e)
+static bool set_addresses(struct config_value *v, enum config_option option,
+                          enum config_source source, const char *text, struct config_error *e)
 {
     char *copy = strdup(text), *rest = copy, *item, wrong[160];
     bool good = copy != NULL || fail(e, EXIT_INTERNAL, "no memory");
@@ -103,8 +105,8 @@ static bool set_addresses(struct config_value *v, enum config_option option, enu
 }
 
 /* Sets an option that no stronger source has set. */
-static bool set(struct config *c, enum config_option option, enum config_source source, const char *text,
-                struct config_error *e)
+static bool set(struct config *c, enum config_option option, enum config_source source,
+                const char *text, struct config_error *e)
 {
     struct config_value *v = &c->value[option];
     const struct config_row *r = &rows[option];
@@ -122,7 +124,8 @@ static bool set(struct config *c, enum config_option option, enum config_source 
         v->number = n < 1 ? 1 : n > r->hi ? (uint64_t)r->hi : (uint64_t)n;
         return true;
     }
-    return value_number(r->type, text, r->lo, r->hi, &v->number, wrong) || refuse(e, option, source, text, wrong);
+    return value_number(r->type, text, r->lo, r->hi, &v->number, wrong) ||
+           refuse(e, option, source, text, wrong);
 }
 
 static int option_named(const char *name, size_t len, bool key)
@@ -154,7 +157,8 @@ static bool unknown_flag(struct config_error *e, const char *flag, const char *n
     if (next && *next != '-' && !strchr(flag, '='))
         snprintf(value, sizeof value, " %.100s", next);
     e->exit = EXIT_USAGE;
-    snprintf(e->text, sizeof e->text, "unknown option %.200s%s%s%s; `posenc serve --help` lists them", flag, value,
+    snprintf(e->text, sizeof e->text,
+             "unknown option %.200s%s%s%s; `posenc serve --help` lists them", flag, value,
              near ? ", did you mean --" : "", near ? near : "");
     return false;
 }
@@ -170,12 +174,14 @@ static bool add_to_list(char **list, const char *item)
     return true;
 }
 
-static bool read_flag(struct config *c, char **lists, int argc, char **argv, int *at, struct config_error *e)
+static bool read_flag(struct config *c, char **lists, int argc, char **argv, int *at,
+                      struct config_error *e)
 {
     char *flag = argv[*at];
     if (strncmp(flag, "--", 2) || !flag[2]) {
         e->exit = EXIT_USAGE;
-        snprintf(e->text, sizeof e->text, "argument %.200s is one too many; options begin with --", flag);
+        snprintf(e->text, sizeof e->text, "argument %.200s is one too many; options begin with --",
+                 flag);
         return false;
     }
     size_t len = strcspn(flag + 2, "=");
@@ -187,8 +193,8 @@ static bool read_flag(struct config *c, char **lists, int argc, char **argv, int
         value = argv[*at];
     if (!value) {
         e->exit = EXIT_USAGE;
-        snprintf(e->text, sizeof e->text, "--%s needs a value: --%s %s", rows[option].name, rows[option].name,
-                 rows[option].metavar);
+        snprintf(e->text, sizeof e->text, "--%s needs a value: --%s %s", rows[option].name,
+                 rows[option].name, rows[option].metavar);
         return false;
     }
     if (rows[option].type == VALUE_ADDRESSES && rows[option].hi > 1)
@@ -235,7 +241,8 @@ static char *file_text(const json_t *value)
     if (json_is_string(value))
         return strdup(json_string_value(value));
     if (json_is_integer(value))
-        return asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0 ? NULL : text;
+        return asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0 ? NULL
+                                                                                       : text;
     if (!json_is_array(value))
         return NULL;
     for (size_t i = 0; i < json_array_size(value); i++) {
@@ -258,8 +265,8 @@ static bool read_members(struct config *c, json_t *root, struct config_error *e)
         if (option < 0) {
             const char *near = nearest_option(key, true);
             e->exit = EXIT_CONFIG;
-            snprintf(e->text, sizeof e->text, "unknown key \"%.100s\" in %.200s%s%s", key, c->value[CONFIG_CONFIG].text,
-                     near ? ", did you mean " : "", near ? near : "");
+            snprintf(e->text, sizeof e->text, "unknown key \"%.100s\" in %.200s%s%s", key,
+                     c->value[CONFIG_CONFIG].text, near ? ", did you mean " : "", near ? near : "");
             return false;
         }
         char *text = file_text(value);
@@ -287,9 +294,11 @@ static bool read_file(struct config *c, struct config_error *e)
     e->exit = EXIT_CONFIG;
     if (!good)
         snprintf(e->text, sizeof e->text, "config: \"%.200s\" (%s) cannot be read: %s", path,
-                 config_source_name(c->value[CONFIG_CONFIG].source), f ? "it is larger than 1MiB" : strerror(errno));
+                 config_source_name(c->value[CONFIG_CONFIG].source),
+                 f ? "it is larger than 1MiB" : strerror(errno));
     else if (!root)
-        snprintf(e->text, sizeof e->text, "config: %.200s, line %d: %.100s", path, where.line, where.text);
+        snprintf(e->text, sizeof e->text, "config: %.200s, line %d: %.100s", path, where.line,
+                 where.text);
     else if (!json_is_object(root))
         snprintf(e->text, sizeof e->text, "config: %.200s must be a JSON object", path);
     good = json_is_object(root) && read_members(c, root, e);
@@ -313,7 +322,8 @@ bool config_read(struct config *c, int argc, char **argv, bool *help, struct con
         if (!set(c, (enum config_option)i, CONFIG_DEFAULT, rows[i].preset, e))
             return false;
     if (!c->value[CONFIG_LISTEN].count)
-        return refuse(e, CONFIG_LISTEN, c->value[CONFIG_LISTEN].source, "", "an address, such as 127.0.0.1:8080");
+        return refuse(e, CONFIG_LISTEN, c->value[CONFIG_LISTEN].source, "",
+                      "an address, such as 127.0.0.1:8080");
     return true;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * config.h: the options of `posenc serve` and where their values came from. A flag beats the environment,
- * that beats the file of --config, that beats the default, and each replaces what it beats, lists too.
+ * config.h: the options of `posenc serve` and where their values came from. A flag beats the
+ * environment, that beats the file of --config, that beats the default, and each replaces what it
+ * beats, lists too.
  */
 #ifndef SERVER_CONFIG_H
 #define SERVER_CONFIG_H
@@ -51,18 +52,18 @@ struct config_error {
 const struct config_row *config_row(enum config_option);
 const char *config_source_name(enum config_source);
 
-/* Reads flags (argv after the command), the environment, the file, the defaults. False on the first thing
- * that is wrong: `error` then holds the exit code and a line that names option, value, source and the
- * nearest valid. `help` is set where --help stands among the flags, and then nothing else is read. The
- * config is released by config_free in either case. */
+/* Reads flags (argv after the command), the environment, the file, the defaults. False on the first
+ * thing that is wrong: `error` then holds the exit code and a line that names option, value, source
+ * and the nearest valid. `help` is set where --help stands among the flags, and then nothing else
+ * is read. The config is released by config_free in either case. */
 bool config_read(struct config *, int argc, char **argv, bool *help, struct config_error *error);
 void config_free(struct config *);
 
 uint64_t config_number(const struct config *, enum config_option);
 struct api_limits config_limits(const struct config *);
 
-/* The file and the environment once more: the log level that they say now, for SIGHUP. False where they
- * cannot be read, with a line in `error`. Flags of the start go on beating both. */
+/* The file and the environment once more: the log level that they say now, for SIGHUP. False where
+ * they cannot be read, with a line in `error`. Flags of the start go on beating both. */
 bool config_reread_level(const struct config *, uint64_t *level, struct config_error *error);
 
 #endif

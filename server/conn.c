@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * conn.c: connections from accept to close, their waits, and the line in the log that ends a request. The
- * library reports a closed connection always, but a completed request not always: what a request holds is
- * let go of by whichever comes first.
+ * conn.c: connections from accept to close, their waits, and the line in the log that ends a
+ * request. The library reports a closed connection always, but a completed request not always: what
+ * a request holds is let go of by whichever comes first.
  */
 #include "conn.h"
 #include "must.h"
@@ -37,8 +37,9 @@ static void name_client(struct conn *c, const struct sockaddr *a)
     c->local = !a || (a->sa_family != AF_INET && a->sa_family != AF_INET6);
     if (c->local)
         return;
-    const void *at = a->sa_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
-                                             : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr;
+    const void *at = a->sa_family == AF_INET
+                         ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
+                         : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr;
     inet_ntop(a->sa_family, at, c->client, sizeof c->client);
 }
 
@@ -49,7 +50,8 @@ static void opened(struct port *port, struct MHD_Connection *handle, void **cont
     *context = c;
     if (!c)
         return;
-    const struct sockaddr *a = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    const struct sockaddr *a =
+        MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
     c->worker = w;
     c->port = port;
     c->handle = handle;
@@ -118,10 +120,14 @@ static void closed(struct conn *c)
     if (!c->port->health_only)
         admit_leave(w->shared->admit, &c->address);
     metrics_move(METRIC_CONNECTIONS, -1);
+    /* At a limit the library does not poll its listening socket, and looks at that again only when
+     * it runs. */
+    c->port->resumed = true;
     free(c);
 }
 
-void conn_notify(void *port, struct MHD_Connection *handle, void **context, enum MHD_ConnectionNotificationCode code)
+void conn_notify(void *port, struct MHD_Connection *handle, void **context,
+                 enum MHD_ConnectionNotificationCode code)
 {
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
         opened(port, handle, context);
@@ -144,7 +150,8 @@ static bool keep_target(struct conn *c, const char *target)
 
 void *conn_target(void *port, const char *target, struct MHD_Connection *handle)
 {
-    struct conn *c = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct conn *c =
+        MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     (void)port;
     if (!c)
         return NULL;
@@ -159,7 +166,8 @@ void *conn_target(void *port, const char *target, struct MHD_Connection *handle)
     return c;
 }
 
-/* What the log says of the target. A query that may hold a token, put there by mistake, stays out of it. */
+/* What the log says of the target. A query that may hold a token, put there by mistake, stays out
+ * of it. */
 static struct api_bytes shown(const struct conn *c)
 {
     struct api_bytes t = c->target;
@@ -170,7 +178,8 @@ static struct api_bytes shown(const struct conn *c)
     return secret ? (struct api_bytes){t.at, (size_t)(mark - t.at)} : t;
 }
 
-void conn_completed(void *port, struct MHD_Connection *handle, void **context, enum MHD_RequestTerminationCode code)
+void conn_completed(void *port, struct MHD_Connection *handle, void **context,
+                    enum MHD_RequestTerminationCode code)
 {
     struct conn *c = *context;
     (void)port;
@@ -182,9 +191,15 @@ void conn_completed(void *port, struct MHD_Connection *handle, void **context, e
         bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !c->cut;
         uint64_t took = conn_clock_us() - c->began_us;
         uint64_t bytes = c->stream ? c->streamed : whole ? c->bytes : 0;
-        struct log_request line = {.request_id = c->id, .method = c->method, .target = shown(c), .status = c->status,
-                                   .bytes = bytes, .duration_us = took, .trace_id = {c->trace, strlen(c->trace)},
-                                   .client = c->client, .cut = !whole};
+        struct log_request line = {.request_id = c->id,
+                                   .method = c->method,
+                                   .target = shown(c),
+                                   .status = c->status,
+                                   .bytes = bytes,
+                                   .duration_us = took,
+                                   .trace_id = {c->trace, strlen(c->trace)},
+                                   .client = c->client,
+                                   .cut = !whole};
         log_add(&w->log, &line);
         metrics_request(w->metrics, c->series, took);
         metrics_count(w->metrics, METRIC_BYTES, bytes);

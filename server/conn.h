@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * conn.h: a connection and the request in hand on it. All of a connection's life is on its worker's thread.
- * The library's own time-out begins anew with each byte; the deadlines here are totals.
+ * conn.h: a connection and the request in hand on it. All of a connection's life is on its worker's
+ * thread. The library's own time-out begins anew with each byte; the deadlines here are totals.
  */
 #ifndef SERVER_CONN_H
 #define SERVER_CONN_H
@@ -18,8 +18,8 @@ enum conn_phase {
     CONN_SEND
 };
 
-/* Work that is done for the request in hand while its connection rests. `left` is called where the request
- * ends first: then nobody waits for it any more. */
+/* Work that is done for the request in hand while its connection rests. `left` is called where the
+ * request ends first: then nobody waits for it any more. */
 struct conn_errand {
     void (*left)(struct conn_errand *);
 };
@@ -37,10 +37,10 @@ struct conn {
     enum admit_verdict verdict;
     struct admit_address address;
     char client[48];
-    uint64_t since;   /* ms: when the phase began */
-    uint64_t looked;  /* ms: when a deadline was last looked at closely */
-    uint64_t mark;    /* what had moved by then: bytes of the body received, or taken by the client */
-    bool cut;         /* a deadline passed, or the daemon ends: the socket is shut */
+    uint64_t since;  /* ms: when the phase began */
+    uint64_t looked; /* ms: when a deadline was last looked at closely */
+    uint64_t mark; /* what had moved by then: bytes of the body received, or taken by the client */
+    bool cut;      /* a deadline passed, or the daemon ends: the socket is shut */
 
     /* The request in hand. */
     const char *raw; /* its target in the library's buffer */
@@ -51,7 +51,7 @@ struct conn {
     char id[129];
     char trace[33];
     uint64_t began_us;
-    unsigned char calls;   /* of the handler: 0, 1, 2 (and more) */
+    unsigned char calls; /* of the handler: 0, 1, 2 (and more) */
     bool close_after;
     char *body;
     size_t body_size, body_room;
@@ -77,9 +77,11 @@ struct conn {
 };
 
 /* Callbacks of the library. `port` is the closure. */
-void conn_notify(void *port, struct MHD_Connection *, void **context, enum MHD_ConnectionNotificationCode);
+void conn_notify(void *port, struct MHD_Connection *, void **context,
+                 enum MHD_ConnectionNotificationCode);
 void *conn_target(void *port, const char *target, struct MHD_Connection *);
-void conn_completed(void *port, struct MHD_Connection *, void **context, enum MHD_RequestTerminationCode);
+void conn_completed(void *port, struct MHD_Connection *, void **context,
+                    enum MHD_RequestTerminationCode);
 
 uint64_t conn_clock_us(void);
 void conn_enter(struct conn *, enum conn_phase);
@@ -96,7 +98,8 @@ void conn_cut(struct conn *);
 /* Looks at every deadline of a worker's connections; some times a second. */
 void conn_tick(struct worker *);
 
-/* The daemon ends: cuts the connections that have nothing under way. `all`: those that have, too. */
+/* The daemon ends: cuts the connections that have nothing under way. `all`: those that have, too.
+ */
 void conn_leave(struct worker *, bool all);
 
 #endif

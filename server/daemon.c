@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * daemon.c: the process around the loops: limits of the system, sockets, threads, signals, and the way out.
- * Every loop has a thread of its own; the main thread sees to signals and time until all have ended.
+ * daemon.c: the process around the loops: limits of the system, sockets, threads, signals, and the
+ * way out. Every loop has a thread of its own; the main thread sees to signals and time until all
+ * have ended.
  */
 #include "daemon.h"
 #include "fill.h"
@@ -17,7 +18,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Beside connections: two descriptors for each port, some for each loop, logs, files of a moment. */
+/* Beside connections: two descriptors for each port, some for each loop, logs, files of a moment.
+ */
 #define OTHER_FILES(loops) (64 + 40 * (loops))
 
 /* Plans of the library that are remembered. */
@@ -131,10 +133,12 @@ static void raise_files(struct daemon *d)
     uint64_t need = *most + *most / 16 + beside;
     if (files.rlim_cur == RLIM_INFINITY || files.rlim_cur >= need)
         return;
-    *most = files.rlim_cur > 2 * beside ? (files.rlim_cur - beside) * 16 / 17 : beside / 2;
+    *most =
+        files.rlim_cur > 2 * beside ? (files.rlim_cur - beside) * 16 / 17 : files.rlim_cur / 4 + 1;
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)*most);
-    log_say(LOG_WARN, "the limit of open files lowers --max-connections", "max_connections", text, NULL);
+    log_say(LOG_WARN, "the limit of open files lowers --max-connections", "max_connections", text,
+            NULL);
 }
 
 static bool open_shared(struct daemon *d)
@@ -234,7 +238,8 @@ static bool watch(struct daemon *d)
     for (int i = 0; i < 3; i++) {
         must(uv_signal_init(&d->uv, &d->signal[i]) == 0);
         d->signal[i].data = d;
-        must(uv_signal_start(&d->signal[i], numbers[i] == SIGHUP ? on_hangup : on_end, numbers[i]) == 0);
+        must(uv_signal_start(&d->signal[i], numbers[i] == SIGHUP ? on_hangup : on_end,
+                             numbers[i]) == 0);
     }
     d->ended.data = d->timer.data = d;
     fill_warm_up(&d->uv, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));

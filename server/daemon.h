@@ -7,8 +7,8 @@
 
 #include "config.h"
 
-/* Serves until a signal ends it. The exit code; what went wrong stands in the log. The port of an address
- * that is 0 is filled in. */
+/* Serves until a signal ends it. The exit code; what went wrong stands in the log. The port of an
+ * address that is 0 is filled in. */
 int daemon_run(struct config *);
 
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * deadline.c: how long a connection may take. Heads and bodies have totals, answers must be taken, idle ones
- * may rest. What a client did is asked of the kernel, and only of connections that may be late.
+ * deadline.c: how long a connection may take. Heads and bodies have totals, answers must be taken,
+ * idle ones may rest. What a client did is asked of the kernel, and only of connections that may be
+ * late.
  */
 #include "conn.h"
 #include "peer.h"
 
-/* A head is whole within this time; that of a connection beyond a limit sooner, others wait for its place. */
+/* A head is whole within this time; that of a connection beyond a limit sooner, others wait for its
+ * place. */
 #define HEAD_MS 10000
 #define REFUSED_MS 2000
 
@@ -54,8 +56,8 @@ static void check_idle(struct conn *c, uint64_t now)
     if (now - c->looked < LOOK_MS)
         return;
     c->looked = now;
-    /* Bytes came since the last answer: a head has begun, of which the library says nothing before its first
-     * line is whole. (20 ms: the clock of the loop lags behind the kernel's.) */
+    /* Bytes came since the last answer: a head has begun, of which the library says nothing before
+     * its first line is whole. (20 ms: the clock of the loop lags behind the kernel's.) */
     if (now - c->since > 20 && peer_heard(c->fd, now - c->since - 20)) {
         uint64_t since = now - LOOK_MS;
         conn_enter(c, CONN_HEAD);
@@ -91,7 +93,8 @@ static void check_send(struct conn *c, uint64_t now)
     c->looked = now;
 }
 
-/* A client that has reset its connection waits for nothing; one that has only finished sending may. */
+/* A client that has reset its connection waits for nothing; one that has only finished sending may.
+ */
 static void check_work(struct conn *c)
 {
     if (c->suspended && peer_gone(c->fd))

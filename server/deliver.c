@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * deliver.c: responses. Whatever a body stands on is owned by its response and let go of when the library
- * has sent the last byte or lost the connection. A body that cannot be finished is cut, never ended.
+ * deliver.c: responses. Whatever a body stands on is owned by its response and let go of when the
+ * library has sent the last byte or lost the connection. A body that cannot be finished is cut,
+ * never ended.
  */
 #include "deliver.h"
 #include "must.h"
@@ -54,7 +55,8 @@ bool deliver_header(struct answer *a, const char *name, const char *value)
 static struct answer finish(struct answer a, const struct api_plan *plan)
 {
     for (unsigned i = 0; a.response && i < plan->header_count; i++)
-        if (!deliver_header(&a, plan->headers[i].name, plan->headers[i].value) && *plan->headers[i].value) {
+        if (!deliver_header(&a, plan->headers[i].name, plan->headers[i].value) &&
+            *plan->headers[i].value) {
             MHD_destroy_response(a.response);
             a.response = NULL;
         }
@@ -70,13 +72,15 @@ static ssize_t no_more(void *closure, uint64_t at, char *out, size_t size)
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* Headers as for a body of `length` bytes, for an answer that has none. The library would end a chunked body
- * even where there is none (HEAD, 304), so an unknown length can only be left out and the connection closed. */
+/* Headers as for a body of `length` bytes, for an answer that has none. The library would end a
+ * chunked body even where there is none (HEAD, 304), so an unknown length can only be left out and
+ * the connection closed. */
 static struct MHD_Response *bodiless(uint64_t length)
 {
     if (length != API_UNKNOWN)
         return MHD_create_response_from_callback(length, 1, no_more, NULL, NULL);
-    struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1, no_more, NULL, NULL);
+    struct MHD_Response *r =
+        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 1, no_more, NULL, NULL);
     if (r)
         MHD_set_response_options(r, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
     return r;
@@ -123,7 +127,8 @@ struct answer deliver_plain(struct order *order)
 
 struct answer deliver_made(struct order *order, int status, char *text, size_t length)
 {
-    struct answer a = {.status = status, .bytes = order->plan->head_only ? 0 : length, .weight = length};
+    struct answer a = {
+        .status = status, .bytes = order->plan->head_only ? 0 : length, .weight = length};
     if (order->plan->head_only) {
         free(text);
         a.response = bodiless(length);
@@ -134,8 +139,9 @@ struct answer deliver_made(struct order *order, int status, char *text, size_t l
 }
 
 /* The window of prefix and payload that is sent. */
-static struct MHD_Response *two_pieces(struct order *order, struct payload *payload, struct api_bytes front,
-                                       const unsigned char *back, size_t size)
+static struct MHD_Response *two_pieces(struct order *order, struct payload *payload,
+                                       struct api_bytes front, const unsigned char *back,
+                                       size_t size)
 {
     if (front.len + size <= COPY_LIMIT) {
         char *copy = malloc(front.len + size);
@@ -144,8 +150,9 @@ static struct MHD_Response *two_pieces(struct order *order, struct payload *payl
         memcpy(copy, front.at, front.len);
         memcpy(copy + front.len, back, size);
         struct keep *k = keep(NULL, NULL, copy);
-        struct MHD_Response *r =
-            k ? MHD_create_response_from_buffer_with_free_callback_cls(front.len + size, copy, let_go, k) : NULL;
+        struct MHD_Response *r = k ? MHD_create_response_from_buffer_with_free_callback_cls(
+                                         front.len + size, copy, let_go, k)
+                                   : NULL;
         if (!r && k)
             let_go(k);
         else if (!r)
@@ -182,7 +189,9 @@ struct answer deliver_payload(struct order *order, struct payload *payload)
     }
     struct keep *k = keep(front.len ? order : NULL, payload, NULL);
     void *at = (void *)(uintptr_t)(front.len ? (const void *)front.at : back);
-    a.response = k ? MHD_create_response_from_buffer_with_free_callback_cls((size_t)t->count, at, let_go, k) : NULL;
+    a.response =
+        k ? MHD_create_response_from_buffer_with_free_callback_cls((size_t)t->count, at, let_go, k)
+          : NULL;
     if (!a.response && k)
         let_go(k);
     return finish(a, order->plan);
@@ -282,11 +291,12 @@ bool deliver(struct conn *c, struct answer a)
         c->stream = NULL;
         return false;
     }
-    bool last = c->close_after || atomic_load_explicit(&c->worker->shared->phase, memory_order_relaxed);
+    bool last =
+        c->close_after || atomic_load_explicit(&c->worker->shared->phase, memory_order_relaxed);
     if (!c->series && c->order)
         c->series = metrics_series(c->worker->metrics, c->order->plan->route, c->method, a.status);
-    bool good = deliver_header(&a, "X-Request-Id", c->id) && (!last || deliver_header(&a, "Connection", "close")) &&
-                queue(c, &a);
+    bool good = deliver_header(&a, "X-Request-Id", c->id) &&
+                (!last || deliver_header(&a, "Connection", "close")) && queue(c, &a);
     MHD_destroy_response(a.response);
     if (!good)
         c->stream = NULL;
@@ -296,17 +306,19 @@ bool deliver(struct conn *c, struct answer a)
 /* RFC 9110, 5.6.7. The library would make it anew for each answer. */
 static bool set_date(const struct answer *a, time_t second)
 {
-    static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static const char days[] = "SunMonTueWedThuFriSat",
+                      months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     char text[64];
     struct tm t;
     gmtime_r(&second, &t);
-    snprintf(text, sizeof text, "%.3s, %02d %.3s %d %02d:%02d:%02d GMT", days + 3 * t.tm_wday, t.tm_mday,
-             months + 3 * t.tm_mon, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+    snprintf(text, sizeof text, "%.3s, %02d %.3s %d %02d:%02d:%02d GMT", days + 3 * t.tm_wday,
+             t.tm_mday, months + 3 * t.tm_mon, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
     return MHD_add_response_header(a->response, "Date", text) == MHD_YES;
 }
 
-/* The library copies a response's headers into the connection's buffer within the handler's call, so a
- * response that is kept may carry another id each time, even while bodies of it are still being sent. */
+/* The library copies a response's headers into the connection's buffer within the handler's call,
+ * so a response that is kept may carry another id each time, even while bodies of it are still
+ * being sent. */
 bool deliver_again(struct conn *c, const struct answer *a, struct deliver_stamp *stamp)
 {
     time_t now = time(NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * deliver.h: the only maker of the library's responses. A body is text in memory, a window of a payload
- * without a copy, or a stream; or none, with the headers that a body would have.
+ * deliver.h: the only maker of the library's responses. A body is text in memory, a window of a
+ * payload without a copy, or a stream; or none, with the headers that a body would have.
  */
 #ifndef SERVER_DELIVER_H
 #define SERVER_DELIVER_H
@@ -18,8 +18,9 @@ struct answer {
     size_t weight;  /* bytes of memory that the response has for itself */
 };
 
-/* Headers alone, or text: EMPTY, TEXT, and a TABLE that is asked for by HEAD. The order lives as long as the
- * response. Where a body would be of unknown length, the connection ends with the answer. */
+/* Headers alone, or text: EMPTY, TEXT, and a TABLE that is asked for by HEAD. The order lives as
+ * long as the response. Where a body would be of unknown length, the connection ends with the
+ * answer. */
 struct answer deliver_plain(struct order *);
 
 /* Text that the server made itself, to be freed with free; in place of the order's own source. */
@@ -35,8 +36,9 @@ struct answer deliver_stream(struct conn *, struct stream *);
 const char *deliver_cache_status(enum cache_outcome);
 bool deliver_header(struct answer *, const char *name, const char *value);
 
-/* Sends a response with the headers that belong to the one request: its id, and Connection: close where it
- * must be the last. False where the library cannot: the connection is then to be closed. Drops the response. */
+/* Sends a response with the headers that belong to the one request: its id, and Connection: close
+ * where it must be the last. False where the library cannot: the connection is then to be closed.
+ * Drops the response. */
 bool deliver(struct conn *, struct answer);
 
 /* The same for a response that is kept and sent again and again, and what of it changes. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * extent.c: see extent.h. Pure arithmetic over the tensors of a table, apart from the call that fills.
+ * extent.c: see extent.h. Pure arithmetic over the tensors of a table, apart from the call that
+ * fills.
  */
 #include "extent.h"
 #include "must.h"
@@ -28,8 +29,8 @@ bool extent_of(const struct api_table *table, struct extent *x)
     return x->bytes < INT64_MAX;
 }
 
-/* The tensors whose rows are next after `progress`: the progress at which they begin, how many rows they
- * have, and how many bytes a row takes in all of them. */
+/* The tensors whose rows are next after `progress`: the progress at which they begin, how many rows
+ * they have, and how many bytes a row takes in all of them. */
 struct group {
     uint64_t base, rows, row_bytes;
 };
@@ -59,8 +60,9 @@ uint64_t extent_next(const struct extent *x, uint64_t progress, uint64_t bytes)
     return progress + rows_of(group_at(x, progress), progress, bytes);
 }
 
-uint64_t extent_fill(const struct extent *x, const struct api_table *table, const struct pe_plan *plan, uint64_t progress,
-                     uint64_t bytes, unsigned char *at)
+uint64_t extent_fill(const struct extent *x, const struct api_table *table,
+                     const struct pe_plan *plan, uint64_t progress, uint64_t bytes,
+                     unsigned char *at)
 {
     void *out[API_MAX_TENSORS] = {NULL};
     struct group g = group_at(x, progress);

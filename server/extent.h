@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * extent.h: where the rows of a table's tensors stand in its payload, and in what order they are made.
- * Tensors with equal row counts are made together, row by row (cos and sin cost one angle). Progress counts
- * rows made: row r of tensor t is there when it is above base[t] + r.
+ * extent.h: where the rows of a table's tensors stand in its payload, and in what order they are
+ * made. Tensors with equal row counts are made together, row by row (cos and sin cost one angle).
+ * Progress counts rows made: row r of tensor t is there when it is above base[t] + r.
  */
 #ifndef SERVER_EXTENT_H
 #define SERVER_EXTENT_H
@@ -22,10 +22,11 @@ struct extent {
 /* False where the sizes overflow. */
 bool extent_of(const struct api_table *, struct extent *);
 
-/* Makes rows of the table from `progress` on into the payload at `at`, about `bytes` of them and at least one,
- * and returns the progress then; 0 on an error of the library. `plan` as api_table_fill wants it. */
-uint64_t extent_fill(const struct extent *, const struct api_table *, const struct pe_plan *plan, uint64_t progress,
-                     uint64_t bytes, unsigned char *at);
+/* Makes rows of the table from `progress` on into the payload at `at`, about `bytes` of them and at
+ * least one, and returns the progress then; 0 on an error of the library. `plan` as api_table_fill
+ * wants it. */
+uint64_t extent_fill(const struct extent *, const struct api_table *, const struct pe_plan *plan,
+                     uint64_t progress, uint64_t bytes, unsigned char *at);
 
 /* Where that call would end. */
 uint64_t extent_next(const struct extent *, uint64_t progress, uint64_t bytes);

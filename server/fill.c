@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill.c: builds. Each helper of a build claims the next band, makes it and marks it done; the progress of
- * the payload is where the first band under way begins. Any split of the rows gives the same bytes.
+ * fill.c: builds. Each helper of a build claims the next band, makes it and marks it done; the
+ * progress of the payload is where the first band under way begins. Any split of the rows gives the
+ * same bytes.
  */
 #include "fill.h"
 #include "must.h"
 
 #include <stdio.h>
 
-/* Bands begin small, so that the first byte goes out early, and double until a claim costs nothing. */
+/* Bands begin small, so that the first byte goes out early, and double until a claim costs nothing.
+ */
 #define FIRST_BAND (64 << 10)
 #define LAST_BAND (1 << 20)
 
@@ -48,7 +50,8 @@ void fill_now(struct cache *cache, struct shared_plan *plan, struct order *order
     uint64_t progress = 0;
     bool good = true;
     while (good && progress < p->goal) {
-        progress = extent_fill(&order->extent, order->plan->table, plan->plan, progress, UINT64_MAX, p->at);
+        progress = extent_fill(&order->extent, order->plan->table, plan->plan, progress, UINT64_MAX,
+                               p->at);
         good = progress > 0;
     }
     if (!good) {
@@ -115,7 +118,8 @@ static void help(uv_work_t *work)
         return;
     }
     while (claim(h, &bytes))
-        done(h, extent_fill(&b->order->extent, b->order->plan->table, b->plan->plan, h->from, bytes, b->payload->at) != 0);
+        done(h, extent_fill(&b->order->extent, b->order->plan->table, b->plan->plan, h->from, bytes,
+                            b->payload->at) != 0);
 }
 
 static void over(uv_work_t *work, int status)
@@ -139,20 +143,22 @@ static void over(uv_work_t *work, int status)
     free(b);
 }
 
-/* The first band is made here where the plan is soon had: then the answer begins at once, and not when a thread of
- * the pool has woken up. */
+/* The first band is made here where the plan is soon had: then the answer begins at once, and not
+ * when a thread of the pool has woken up. */
 static void begin(struct build *b)
 {
     const struct order *o = b->order;
     b->plan = plans_try(b->plans, b->order);
-    uint64_t made = b->plan ? extent_fill(&o->extent, o->plan->table, b->plan->plan, 0, FIRST_BAND, b->payload->at) : 0;
+    uint64_t made = b->plan ? extent_fill(&o->extent, o->plan->table, b->plan->plan, 0, FIRST_BAND,
+                                          b->payload->at)
+                            : 0;
     b->next = made;
     if (made && made < b->payload->goal)
         payload_advance(b->payload, made);
 }
 
-/* Not before the loop has sent what there is: on a busy machine a thread that is woken takes the processor of the one
- * that wakes it. */
+/* Not before the loop has sent what there is: on a busy machine a thread that is woken takes the
+ * processor of the one that wakes it. */
 static void start_helpers(struct mail_letter *letter)
 {
     struct build *b = (struct build *)((char *)letter - offsetof(struct build, start));
@@ -163,7 +169,8 @@ static void start_helpers(struct mail_letter *letter)
     }
 }
 
-void fill_later(struct cache *cache, struct plans *plans, struct order *order, struct payload *p, struct mail_box *box)
+void fill_later(struct cache *cache, struct plans *plans, struct order *order, struct payload *p,
+                struct mail_box *box)
 {
     uint64_t wanted = 1 + order->extent.bytes / LAST_BAND;
     unsigned helpers = wanted < pool_threads ? (unsigned)wanted : pool_threads;

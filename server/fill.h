@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill.h: makes payloads. Small ones at once, on the loop that asks; larger ones in bands on libuv's pool,
- * by as many threads as there are, while the loop already sends the first of them. A build that nobody
- * waits for any more stops at the next band.
+ * fill.h: makes payloads. Small ones at once, on the loop that asks; larger ones in bands on
+ * libuv's pool, by as many threads as there are, while the loop already sends the first of them. A
+ * build that nobody waits for any more stops at the next band.
  */
 #ifndef SERVER_FILL_H
 #define SERVER_FILL_H
@@ -16,9 +16,10 @@
 /* Makes an empty payload of the cache whole, or fails it (and then the cache forgets it). */
 void fill_now(struct cache *, struct shared_plan *, struct order *, struct payload *);
 
-/* The same on the pool, from the next turn of the box's loop on; the loop must run until it is over. A first part is
- * made at once where that is quick. Fails the payload without memory. */
-void fill_later(struct cache *, struct plans *, struct order *, struct payload *, struct mail_box *);
+/* The same on the pool, from the next turn of the box's loop on; the loop must run until it is
+ * over. A first part is made at once where that is quick. Fails the payload without memory. */
+void fill_later(struct cache *, struct plans *, struct order *, struct payload *,
+                struct mail_box *);
 
 /* Sets the size of the pool and starts its threads; once, before any other use of the pool. */
 void fill_warm_up(uv_loop_t *, unsigned threads);

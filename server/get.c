@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * get.c: `posenc get`: the request that a client would send, answered here and written to a file. The bytes
- * are those that the daemon serves, because the same rooms make them.
+ * get.c: `posenc get`: the request that a client would send, answered here and written to a file.
+ * The bytes are those that the daemon serves, because the same rooms make them.
  */
 #include "commands.h"
 #include "config.h"
@@ -35,8 +35,8 @@ static void put_encoded(FILE *f, const char *text, const char *plain)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
-        bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-_.~", c) ||
-                    strchr(plain, c);
+        bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    strchr("-_.~", c) || strchr(plain, c);
         fprintf(f, safe ? "%c" : "%%%02X", c);
     }
 }
@@ -159,7 +159,8 @@ static int write_out(const struct get *g, struct order *order)
     if ((f == stdout ? fflush(f) : fclose(f)) || bad)
         code = EXIT_INTERNAL;
     if (code) {
-        fprintf(stderr, "posenc get: %s cannot be written whole\n", g->output ? g->output : "the output");
+        fprintf(stderr, "posenc get: %s cannot be written whole\n",
+                g->output ? g->output : "the output");
         if (g->output)
             unlink(g->output);
     }
@@ -179,11 +180,13 @@ int command_get(int argc, char **argv)
     }
     if (!code) {
         struct api_limits limits = config_limits(&defaults);
-        struct api_request request = {.method = "GET", .target = {g.text, g.length}, .request_id = "get",
-                                      .limits = &limits};
+        struct api_request request = {
+            .method = "GET", .target = {g.text, g.length}, .request_id = "get", .limits = &limits};
         struct api_plan *plan = api_plan(&request);
         struct order *order = order_take(&plan);
-        code = !order ? EXIT_INTERNAL : order->plan->status >= 400 ? tell(order->plan) : write_out(&g, order);
+        code = !order                       ? EXIT_INTERNAL
+               : order->plan->status >= 400 ? tell(order->plan)
+                                            : write_out(&g, order);
         order_drop(&order);
         config_free(&defaults);
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.c: the raw head, judged by where its parts stand. libmicrohttpd 0.9.75 reads a head in place: method,
- * target, version, names and values are pointers into one buffer, in which each line end became NULs. So
- * the distances between them tell what stood there: a bare LF, a NUL, a folded line, blanks before a colon,
- * a second blank in the request line are each a byte too few or too many. It fails closed: a library that
- * lays its memory out otherwise has every request refused, and the tests say so.
+ * guard.c: the raw head, judged by where its parts stand. libmicrohttpd 0.9.75 reads a head in
+ * place: method, target, version, names and values are pointers into one buffer, in which each line
+ * end became NULs. So the distances between them tell what stood there: a bare LF, a NUL, a folded
+ * line, blanks before a colon, a second blank in the request line are each a byte too few or too
+ * many. It fails closed: a library that lays its memory out otherwise has every request refused,
+ * and the tests say so.
  */
 #include "guard.h"
 
@@ -12,13 +13,15 @@
 #include <strings.h>
 
 #if MHD_VERSION >= 0x01000000
-#error "guard.c knows the memory layout of libmicrohttpd 0.9.x; later ones have MHD_OPTION_CLIENT_DISCIPLINE_LVL"
+#error \
+    "guard.c knows the memory layout of libmicrohttpd 0.9.x; later ones have MHD_OPTION_CLIENT_DISCIPLINE_LVL"
 #endif
 
 enum { TOKEN = 1, VALUE = 2, TARGET = 4, HOST = 8 };
 
-/* RFC 9110, 5.6.2 (token), 5.5 (field value: visible, obs-text, SP, HTAB); RFC 3986, 3.2.2 (host, with a
- * port) without the comma, which would make a list of two hosts look like one. */
+/* RFC 9110, 5.6.2 (token), 5.5 (field value: visible, obs-text, SP, HTAB); RFC 3986, 3.2.2 (host,
+ * with a port) without the comma, which would make a list of two hosts look like one. */
+/* clang-format off */
 static const unsigned char class_of[256] = {
     ['\t'] = VALUE, [' '] = VALUE,
     ['!'] = TOKEN | VALUE | TARGET | HOST, ['"'] = VALUE | TARGET, ['#'] = TOKEN | VALUE | TARGET,
@@ -33,6 +36,7 @@ static const unsigned char class_of[256] = {
     ['_'] = TOKEN | VALUE | TARGET | HOST, ['`'] = TOKEN | VALUE | TARGET,
     ['a' ... 'z'] = TOKEN | VALUE | TARGET | HOST, ['{'] = VALUE | TARGET, ['|'] = TOKEN | VALUE | TARGET,
     ['}'] = VALUE | TARGET, ['~'] = TOKEN | VALUE | TARGET | HOST, [0x80 ... 0xff] = VALUE};
+/* clang-format on */
 
 static bool all(int class, const char *at, size_t n)
 {
@@ -45,7 +49,8 @@ static bool all(int class, const char *at, size_t n)
 /* What is gathered while the library lists the headers. */
 struct walk {
     struct guard_head *head;
-    const char *end; /* of the previous line, without its line end; NULL: positions are not looked at */
+    const char
+        *end; /* of the previous line, without its line end; NULL: positions are not looked at */
     const char *wrong;
     bool too_many;
     unsigned hosts, lengths, codings, tokens, types, expects, ranges;
@@ -122,7 +127,8 @@ static const char *place(struct walk *w, struct api_bytes name, struct api_bytes
 {
     const char *after = name.at + name.len + 1;
     if (name.at != w->end + 2)
-        return "a header line does not begin where the line before it ends: bare LF, NUL, or a folded line";
+        return "a header line does not begin where the line before it ends: bare LF, NUL, or a "
+               "folded line";
     if (!name.len || !all(TOKEN, name.at, name.len))
         return "a header name is not a token";
     if (value.at < after)
@@ -136,8 +142,8 @@ static const char *place(struct walk *w, struct api_bytes name, struct api_bytes
     return NULL;
 }
 
-static enum MHD_Result visit(void *closure, enum MHD_ValueKind kind, const char *key, size_t key_size, const char *text,
-                             size_t text_size)
+static enum MHD_Result visit(void *closure, enum MHD_ValueKind kind, const char *key,
+                             size_t key_size, const char *text, size_t text_size)
 {
     struct walk *w = closure;
     struct api_bytes name = {key, key_size}, value = {text ? text : "", text_size};
@@ -160,7 +166,8 @@ static void walk(struct MHD_Connection *connection, struct walk *w)
 {
     struct guard_head *h = w->head;
     h->count = 0;
-    h->accept = h->accept_encoding = h->if_none_match = h->request_id = h->traceparent = (struct api_bytes){NULL, 0};
+    h->accept = h->accept_encoding = h->if_none_match = h->request_id = h->traceparent =
+        (struct api_bytes){NULL, 0};
     h->content_length = 0;
     h->has_length = false;
     h->plain = true;
@@ -178,7 +185,8 @@ static struct guard_verdict refuse(int status, const char *name, const char *det
     return (struct guard_verdict){status, name, detail};
 }
 
-static const char *request_line(const char *method, const char *version, const char *raw, struct api_bytes target)
+static const char *request_line(const char *method, const char *version, const char *raw,
+                                struct api_bytes target)
 {
     size_t m = strlen(method);
     if (!m || !all(TOKEN, method, m))
@@ -189,7 +197,8 @@ static const char *request_line(const char *method, const char *version, const c
         return "one blank stands between target and version";
     if (!target.len || !all(TARGET, target.at, target.len))
         return "the target has bytes that must be percent-encoded";
-    if (strlen(version) != 8 || strncmp(version, "HTTP/1.", 7) || version[7] < '0' || version[7] > '9')
+    if (strlen(version) != 8 || strncmp(version, "HTTP/1.", 7) || version[7] < '0' ||
+        version[7] > '9')
         return "the version is HTTP/1.0 or HTTP/1.1";
     if (target.at[0] != '/' && strncasecmp(target.at, "http://", 7) &&
         (strcmp(method, "OPTIONS") || strcmp(target.at, "*")) && strcmp(method, "CONNECT"))
@@ -202,9 +211,11 @@ static struct guard_verdict framing(struct walk *w)
 {
     struct guard_head *h = w->head;
     if (w->codings && w->lengths)
-        return refuse(400, "malformed-request", "Transfer-Encoding and Content-Length exclude each other");
+        return refuse(400, "malformed-request",
+                      "Transfer-Encoding and Content-Length exclude each other");
     if (w->codings)
-        return refuse(411, "length-required", "a body needs Content-Length: transfer codings are not read");
+        return refuse(411, "length-required",
+                      "a body needs Content-Length: transfer codings are not read");
     if (w->lengths > 1)
         return refuse(400, "malformed-request", "Content-Length stands more than once");
     h->has_length = w->lengths;
@@ -215,7 +226,8 @@ static struct guard_verdict framing(struct walk *w)
     }
     if (h->has_length && !w->length.len)
         return refuse(400, "malformed-request", "Content-Length is decimal digits");
-    if (w->length.len > 18) /* what does not fit an int64_t, and what the library takes for "unknown" */
+    if (w->length.len >
+        18) /* what does not fit an int64_t, and what the library takes for "unknown" */
         return refuse(413, "too-large", "Content-Length has at most 18 digits");
     return refuse(0, NULL, NULL);
 }
@@ -223,14 +235,16 @@ static struct guard_verdict framing(struct walk *w)
 static struct guard_verdict counts(struct walk *w, const char *version)
 {
     if (w->hosts > 1 || (w->hosts == 1 && !all(HOST, w->host.at, w->host.len)))
-        return refuse(400, "malformed-request", "Host stands once, and is a host with or without a port");
+        return refuse(400, "malformed-request",
+                      "Host stands once, and is a host with or without a port");
     if (w->hosts == 0 && version[7] != '0') /* RFC 9112, 3.2 */
         return refuse(400, "malformed-request", "HTTP/1.1 needs a Host header");
     if (w->tokens > 1 || w->types > 1 || w->expects > 1 || w->ranges > 1)
         return refuse(400, "malformed-request",
                       "Authorization, Content-Type, Expect and Range may each stand once at most");
     struct guard_verdict v = framing(w);
-    if (v.status || !w->expects || version[7] == '0') /* RFC 9110, 10.1.1: HTTP/1.0 has no expectations */
+    if (v.status || !w->expects ||
+        version[7] == '0') /* RFC 9110, 10.1.1: HTTP/1.0 has no expectations */
         return v;
     if (!IS(w->expect, "100-continue"))
         return refuse(417, "expectation-failed", "the only expectation known is 100-continue");
@@ -239,11 +253,14 @@ static struct guard_verdict counts(struct walk *w, const char *version)
     return v;
 }
 
-struct guard_verdict guard_check(struct MHD_Connection *connection, const char *method, const char *version, const char *raw,
-                                 struct api_bytes target, struct guard_head *head)
+struct guard_verdict guard_check(struct MHD_Connection *connection, const char *method,
+                                 const char *version, const char *raw, struct api_bytes target,
+                                 struct guard_head *head)
 {
-    struct walk w = {.head = head, .wrong = request_line(method, version, raw, target), .end = version + 8};
-    const union MHD_ConnectionInfo *size = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    struct walk w = {
+        .head = head, .wrong = request_line(method, version, raw, target), .end = version + 8};
+    const union MHD_ConnectionInfo *size =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     if (w.wrong)
         w.end = NULL;
     walk(connection, &w);
@@ -252,8 +269,10 @@ struct guard_verdict guard_check(struct MHD_Connection *connection, const char *
     if (w.too_many)
         return refuse(431, "headers-too-large", "a request has at most 100 headers");
     if (!size || method + size->header_size != w.end + 4)
-        return refuse(400, "malformed-request", "the head does not end in an empty line: bare LF, NUL, or an empty name");
+        return refuse(400, "malformed-request",
+                      "the head does not end in an empty line: bare LF, NUL, or an empty name");
     if (size->header_size > GUARD_HEAD_LIMIT)
-        return refuse(431, "headers-too-large", "a request head has at most 8 KiB; long lists go into the body of a POST");
+        return refuse(431, "headers-too-large",
+                      "a request head has at most 8 KiB; long lists go into the body of a POST");
     return counts(&w, version);
 }

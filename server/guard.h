@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * guard.h: is this request head what RFC 9112 calls well-formed, byte for byte? The library that reads it is
- * lenient in ways that let one client smuggle a request past a proxy; whatever it glosses over is refused
- * here. Also finds the few headers that the server itself acts on.
+ * guard.h: is this request head what RFC 9112 calls well-formed, byte for byte? The library that
+ * reads it is lenient in ways that let one client smuggle a request past a proxy; whatever it
+ * glosses over is refused here. Also finds the few headers that the server itself acts on.
  */
 #ifndef SERVER_GUARD_H
 #define SERVER_GUARD_H
@@ -31,11 +31,11 @@ struct guard_verdict {
     const char *detail;
 };
 
-/* The first handler call of a request. `raw` is the target where it stood in the library's buffer (as
- * MHD_OPTION_URI_LOG_CALLBACK gave it) and `target` a copy of it. Fills the head in either case. Every
- * refusal must close the connection. */
-struct guard_verdict guard_check(struct MHD_Connection *, const char *method, const char *version, const char *raw,
-                                 struct api_bytes target, struct guard_head *);
+/* The first handler call of a request. `raw` is the target where it stood in the library's buffer
+ * (as MHD_OPTION_URI_LOG_CALLBACK gave it) and `target` a copy of it. Fills the head in either
+ * case. Every refusal must close the connection. */
+struct guard_verdict guard_check(struct MHD_Connection *, const char *method, const char *version,
+                                 const char *raw, struct api_bytes target, struct guard_head *);
 
 /* The head once more, in a later call. */
 void guard_read(struct MHD_Connection *, struct guard_head *);

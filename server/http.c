@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * http.c: one request at a time. The first call judges the head, and answers only what is refused: the
- * library closes a connection that is answered there. Bodies are gathered whole; a request that had one, and
- * one that was malformed, is the last on its connection, so nothing that follows it can be mistaken.
+ * http.c: one request at a time. The first call judges the head, and answers only what is refused:
+ * the library closes a connection that is answered there. Bodies are gathered whole; a request that
+ * had one, and one that was malformed, is the last on its connection, so nothing that follows it
+ * can be mistaken.
  */
 #include "http.h"
 #include "must.h"
@@ -24,8 +25,8 @@ static bool visible(struct api_bytes b)
     return true;
 }
 
-/* The id of a request: the client's, or a new one. Numbers of a walk through all of 2^64 (splitmix64), so
- * none comes twice from one worker. */
+/* The id of a request: the client's, or a new one. Numbers of a walk through all of 2^64
+ * (splitmix64), so none comes twice from one worker. */
 static void name_request(struct conn *c, struct api_bytes given)
 {
     static const char hex[] = "0123456789abcdef";
@@ -66,14 +67,19 @@ static struct api_bytes path_of(struct api_bytes target)
     const char *end = target.at + target.len, *p = target.at + 7;
     while (p < end && *p != '/' && *p != '?')
         p++;
-    return p < end && *p == '/' ? (struct api_bytes){p, (size_t)(end - p)} : (struct api_bytes){"/", 1};
+    return p < end && *p == '/' ? (struct api_bytes){p, (size_t)(end - p)}
+                                : (struct api_bytes){"/", 1};
 }
 
 static struct api_request request_of(struct conn *c)
 {
     const struct guard_head *h = &c->worker->head;
-    return (struct api_request){.method = c->method, .target = path_of(c->target), .headers = h->header,
-                                .header_count = h->count, .body = {c->body, c->body_size}, .request_id = c->id,
+    return (struct api_request){.method = c->method,
+                                .target = path_of(c->target),
+                                .headers = h->header,
+                                .header_count = h->count,
+                                .body = {c->body, c->body_size},
+                                .request_id = c->id,
                                 .limits = &c->worker->shared->limits};
 }
 
@@ -105,12 +111,14 @@ static struct api_plan *forbid(struct conn *c, const struct api_request *request
                            "this server knows no tokens: it was started without --auth-token-file");
     switch (tokens_box_check(tokens, request, scope)) {
     case TOKENS_NONE:
-        return api_problem(request, 401, "unauthorized", "this needs one header Authorization: Bearer TOKEN");
+        return api_problem(request, 401, "unauthorized",
+                           "this needs one header Authorization: Bearer TOKEN");
     case TOKENS_UNKNOWN:
         return api_problem(request, 401, "unauthorized", "this server does not know the token");
     case TOKENS_LACKING:
         return api_problem(request, 403, "forbidden",
-                           scope == API_SCOPE_WRITE ? "the token has no scope write" : "the token has no scope admin");
+                           scope == API_SCOPE_WRITE ? "the token has no scope write"
+                                                    : "the token has no scope admin");
     default:
         return NULL;
     }
@@ -132,7 +140,8 @@ static bool answer_unwelcome(struct conn *c)
         return take(c, api_plan(&request)) && serve(c, NULL);
     }
     if (c->verdict == ADMIT_TOO_MANY_OF_ONE)
-        return refuse(c, 429, "too-many-connections", "this address has as many connections as one may have");
+        return refuse(c, 429, "too-many-connections",
+                      "this address has as many connections as one may have");
     return refuse(c, 503, "overloaded", "all connections are taken");
 }
 
@@ -167,7 +176,8 @@ static enum MHD_Result begin(struct conn *c, const char *method, const char *ver
     struct api_plan *refusal = forbid(c, &request);
     if (!refusal)
         refusal = api_refuse_body(&request, c->declared);
-    if (!refusal && !strcmp(c->method, "PUT") && c->verdict == ADMIT_WELCOME && !c->port->health_only)
+    if (!refusal && !strcmp(c->method, "PUT") && c->verdict == ADMIT_WELCOME &&
+        !c->port->health_only)
         refusal = upload_begin(c, &request);
     if (refusal && (!take(c, refusal) || c->declared > READ_ANYWAY))
         return result(c->order && serve(c, NULL));
@@ -222,6 +232,8 @@ static enum MHD_Result answer(struct conn *c)
         return result(upload_answer(c));
     bool sent, memo = memo_key(c, &key);
     if (c->verdict != ADMIT_WELCOME)
+        c->verdict = admit_again(c->worker->shared->admit, &c->address);
+    if (c->verdict != ADMIT_WELCOME)
         return result(answer_unwelcome(c));
     if (memo && memo_answer(c->worker->memo, c, &key, &sent))
         return result(sent);
@@ -236,8 +248,9 @@ static enum MHD_Result answer(struct conn *c)
     return result(serve(c, memo ? &key : NULL));
 }
 
-enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const char *url, const char *method, const char *version,
-                            const char *upload, size_t *upload_size, void **context)
+enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const char *url,
+                            const char *method, const char *version, const char *upload,
+                            size_t *upload_size, void **context)
 {
     struct conn *c = *context;
     (void)port;

@@ -7,8 +7,10 @@
 
 #include "serve.h"
 
-/* The library's access handler. `port` is the closure; *context is the connection (conn_target set it). */
-enum MHD_Result http_handle(void *port, struct MHD_Connection *, const char *url, const char *method, const char *version,
-                            const char *upload, size_t *upload_size, void **context);
+/* The library's access handler. `port` is the closure; *context is the connection (conn_target set
+ * it). */
+enum MHD_Result http_handle(void *port, struct MHD_Connection *, const char *url,
+                            const char *method, const char *version, const char *upload,
+                            size_t *upload_size, void **context);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * listen.c: see listen.h. SO_REUSEPORT would let a second daemon of the same user share a port unnoticed, so
- * a port is first bound without it: that fails where anybody listens.
+ * listen.c: see listen.h. SO_REUSEPORT would let a second daemon of the same user share a port
+ * unnoticed, so a port is first bound without it: that fails where anybody listens.
  */
 #include "listen.h"
 
@@ -67,8 +67,10 @@ int listen_open(const struct value_address *a, int first)
         return fcntl(first, F_DUPFD_CLOEXEC, 0);
     int fd = make(a);
     /* Accepted sockets inherit TCP_NODELAY. */
-    if (fd < 0 || (!local && (!set(fd, SOL_SOCKET, SO_REUSEADDR, 1) || !set(fd, SOL_SOCKET, SO_REUSEPORT, 1) ||
-                              !set(fd, IPPROTO_TCP, TCP_NODELAY, 1))) ||
+    if (fd < 0 ||
+        (!local &&
+         (!set(fd, SOL_SOCKET, SO_REUSEADDR, 1) || !set(fd, SOL_SOCKET, SO_REUSEPORT, 1) ||
+          !set(fd, IPPROTO_TCP, TCP_NODELAY, 1))) ||
         bind(fd, &a->at.any, a->size) || listen(fd, LISTEN_BACKLOG))
         return give_up(fd);
     return fd;

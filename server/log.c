@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * log.c: one line an event. Whatever stands in a request is escaped, so that a line stays a line and JSON
- * stays JSON; long texts are cut, so that a line stays below 32 KiB. Writes are whole lines under one lock.
+ * log.c: one line an event. Whatever stands in a request is escaped, so that a line stays a line
+ * and JSON stays JSON; long texts are cut, so that a line stays below 32 KiB. Writes are whole
+ * lines under one lock.
  */
 #include "log.h"
 
@@ -175,7 +176,8 @@ static char *put_time(char *p, const char *clock, long nanoseconds)
     return p;
 }
 
-static char *put_start(char *p, const char *clock, long nanoseconds, enum log_level level, const char *msg)
+static char *put_start(char *p, const char *clock, long nanoseconds, enum log_level level,
+                       const char *msg)
 {
     if (as_json)
         p = PUT(p, "{\"time\":\"");
@@ -244,7 +246,8 @@ static char *put_request(char *p, const struct log_request *r)
     if (*r->client)
         p = put_value(PUT_NAME(p, "client"), r->client, strnlen(r->client, 128));
     if (r->trace_id.len)
-        p = put_value(PUT_NAME(p, "trace_id"), r->trace_id.at, r->trace_id.len < 64 ? r->trace_id.len : 64);
+        p = put_value(PUT_NAME(p, "trace_id"), r->trace_id.at,
+                      r->trace_id.len < 64 ? r->trace_id.len : 64);
     if (r->cut)
         p = PUT(PUT_NAME(p, "cut"), "true");
     return end_line(p);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * log.h: lines on stderr, as text or as one JSON object each, escaped. A request is a line at level info;
- * these are gathered in a buffer for each thread, whose
- * loop writes them together, whole lines at a time.
+ * log.h: lines on stderr, as text or as one JSON object each, escaped. A request is a line at level
+ * info; these are gathered in a buffer for each thread, whose loop writes them together, whole
+ * lines at a time.
  */
 #ifndef SERVER_LOG_H
 #define SERVER_LOG_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * loop.c: see loop.h. Shutting down is ordered: the backlog is accepted, then the socket is closed, idle
- * connections end, answers under way are finished or cut, and only a loop without connections stops its
- * daemons, because the library aborts where one is suspended.
+ * loop.c: see loop.h. Shutting down is ordered: the backlog is accepted, then the socket is closed,
+ * idle connections end, answers under way are finished or cut, and only a loop without connections
+ * stops its daemons, because the library aborts where one is suspended.
  */
 #include "loop.h"
 #include "listen.h"
@@ -13,17 +13,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* Memory of a connection for the head of a request and that of its answer. The library zeroes all of it for
- * each request: twice as much costs a tenth of the speed of small answers. This takes heads of 8 KiB (the
- * guard's limit) and what the library makes of them. */
+/* Memory of a connection for the head of a request and that of its answer. The library zeroes all
+ * of it for each request: twice as much costs a tenth of the speed of small answers. This takes
+ * heads of 8 KiB (the guard's limit) and what the library makes of them. */
 #define CONNECTION_MEMORY (16 << 10)
 
 /* Deadlines are looked at this often; while leaving, more often. */
 #define TICK_MS 250
 #define LEAVING_TICK_MS 10
 
-/* Lines of the log are written at the latest after this time, and together: a write for each turn of the loop
- * would cost as much as making them. */
+/* Lines of the log are written at the latest after this time, and together: a write for each turn
+ * of the loop would cost as much as making them. */
 #define FLUSH_MS 5
 #define FLUSH_BYTES (64 << 10)
 
@@ -159,7 +159,8 @@ bool loop_open(struct loop *l, struct shared *shared)
     w->run_again = on_again;
     w->metrics = metrics_shard();
     w->memo = memo_open();
-    if (!w->metrics || !w->memo || getrandom(&w->ids, sizeof w->ids, 0) != sizeof w->ids || uv_loop_init(&w->uv))
+    if (!w->metrics || !w->memo || getrandom(&w->ids, sizeof w->ids, 0) != sizeof w->ids ||
+        uv_loop_init(&w->uv))
         return false;
     if (mail_open(&w->mail, &w->uv) || uv_async_init(&w->uv, &l->nudge, on_nudge))
         return false;
@@ -176,12 +177,13 @@ bool loop_open(struct loop *l, struct shared *shared)
 
 static struct MHD_Daemon *start(struct port *p, int fd, unsigned connections)
 {
-    return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_handle, p, MHD_OPTION_LISTEN_SOCKET, fd,
-        MHD_OPTION_CONNECTION_LIMIT, connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_TIMEOUT, 0U, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-        MHD_OPTION_NOTIFY_CONNECTION, conn_notify, p, MHD_OPTION_NOTIFY_COMPLETED, conn_completed, p,
-        MHD_OPTION_URI_LOG_CALLBACK, conn_target, p, MHD_OPTION_END);
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, http_handle, p,
+                            MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, connections,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+                            MHD_OPTION_CONNECTION_TIMEOUT, 0U, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+                            MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_NOTIFY_CONNECTION,
+                            conn_notify, p, MHD_OPTION_NOTIFY_COMPLETED, conn_completed, p,
+                            MHD_OPTION_URI_LOG_CALLBACK, conn_target, p, MHD_OPTION_END);
 }
 
 bool loop_add_port(struct loop *l, int fd, bool health_only)

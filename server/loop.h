@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * loop.h: an event loop and everything that runs on it: libuv polls the epoll descriptor of a libmicrohttpd
- * daemon for each port, and calls it. Its thread is the caller of loop_run.
+ * loop.h: an event loop and everything that runs on it: libuv polls the epoll descriptor of a
+ * libmicrohttpd daemon for each port, and calls it. Its thread is the caller of loop_run.
  */
 #ifndef SERVER_LOOP_H
 #define SERVER_LOOP_H
@@ -17,7 +17,7 @@ struct loop {
     uv_async_t nudge;
     uv_timer_t tick, flush;
     uv_prepare_t before_sleep;
-    int phase;       /* what of shared->phase has been acted on */
+    int phase; /* what of shared->phase has been acted on */
     bool opened, ended;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mail.c: see mail.h. A letter is taken out under the lock before it arrives, so an arrival may send or
- * take back any letter, itself included.
+ * mail.c: see mail.h. A letter is taken out under the lock before it arrives, so an arrival may
+ * send or take back any letter, itself included.
  */
 #include "mail.h"
 #include "must.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mail.h: letters from any thread to an event loop. A letter is delivered once, on the thread of its box,
- * unless it is taken back there first. Sends coalesce; the box is emptied each time it is opened.
+ * mail.h: letters from any thread to an event loop. A letter is delivered once, on the thread of
+ * its box, unless it is taken back there first. Sends coalesce; the box is emptied each time it is
+ * opened.
  */
 #ifndef SERVER_MAIL_H
 #define SERVER_MAIL_H

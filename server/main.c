@@ -60,16 +60,20 @@ static int check(int argc, char **argv)
 int command_version(int argc, char **argv)
 {
     if (argc > 1 || (argc == 1 && strcmp(argv[0], "--json"))) {
-        fprintf(stderr, "posenc version: %.200s is not an option; there is --json\n", argv[argc - 1]);
+        fprintf(stderr, "posenc version: %.200s is not an option; there is --json\n",
+                argv[argc - 1]);
         return EXIT_USAGE;
     }
-    const char *form = argc ? "{\"version\":\"%s\",\"numerics_rev\":%d,\"instruction_set\":\"%s\",\"libraries\":{"
-                              "\"libmicrohttpd\":\"%s\",\"libuv\":\"%s\",\"jansson\":\"%s\",\"zlib\":\"%s\",\"zstd\":\"%s\","
-                              "\"mpfr\":\"%s\",\"gmp\":\"%s\"}}\n"
-                            : "posenc %s, numerics revision %d, instruction set %s\n"
-                              "libmicrohttpd %s, libuv %s, jansson %s, zlib %s, zstd %s, mpfr %s, gmp %s\n";
-    printf(form, PE_VERSION, PE_NUMERICS_REV, pe_instruction_set(), MHD_get_version(), uv_version_string(),
-           jansson_version_str(), zlibVersion(), ZSTD_versionString(), mpfr_get_version(), gmp_version);
+    const char *form =
+        argc ? "{\"version\":\"%s\",\"numerics_rev\":%d,\"instruction_set\":\"%s\",\"libraries\":{"
+               "\"libmicrohttpd\":\"%s\",\"libuv\":\"%s\",\"jansson\":\"%s\",\"zlib\":\"%s\","
+               "\"zstd\":\"%s\","
+               "\"mpfr\":\"%s\",\"gmp\":\"%s\"}}\n"
+             : "posenc %s, numerics revision %d, instruction set %s\n"
+               "libmicrohttpd %s, libuv %s, jansson %s, zlib %s, zstd %s, mpfr %s, gmp %s\n";
+    printf(form, PE_VERSION, PE_NUMERICS_REV, pe_instruction_set(), MHD_get_version(),
+           uv_version_string(), jansson_version_str(), zlibVersion(), ZSTD_versionString(),
+           mpfr_get_version(), gmp_version);
     return 0;
 }
 
@@ -92,8 +96,8 @@ static int man(int argc, char **argv)
 static int unknown(const char *name)
 {
     const char *near = value_nearest(name, usage_commands);
-    fprintf(stderr, "posenc: unknown command %.200s%s%s; the commands are", name, near ? ", did you mean " : "",
-            near ? near : "");
+    fprintf(stderr, "posenc: unknown command %.200s%s%s; the commands are", name,
+            near ? ", did you mean " : "", near ? near : "");
     for (size_t i = 0; usage_commands[i]; i++)
         fprintf(stderr, "%s %s", i ? "," : "", usage_commands[i]);
     fputc('\n', stderr);
@@ -105,8 +109,15 @@ static int run(int argc, char **argv)
     static const struct {
         const char *name;
         int (*run)(int argc, char **argv);
-    } table[] = {{"serve", serve}, {"get", command_get}, {"check", check}, {"healthcheck", command_healthcheck},
-                 {"version", command_version}, {"man", man}, {"help", help}, {"--help", help}, {"-h", help},
+    } table[] = {{"serve", serve},
+                 {"get", command_get},
+                 {"check", check},
+                 {"healthcheck", command_healthcheck},
+                 {"version", command_version},
+                 {"man", man},
+                 {"help", help},
+                 {"--help", help},
+                 {"-h", help},
                  {"--version", command_version}};
     const char *name = argc > 1 ? argv[1] : "serve";
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * memo.c: a table of four places for each hash; the one that was not used for longest is replaced. Keys are
- * compared whole, so a collision costs a place and never a wrong answer.
+ * memo.c: a table of four places for each hash; the one that was not used for longest is replaced.
+ * Keys are compared whole, so a collision costs a place and never a wrong answer.
  */
 #include "memo.h"
 #include "must.h"
@@ -159,8 +159,8 @@ static char *copy_key(const struct memo_key *k, size_t *size)
     return key;
 }
 
-bool memo_keep(struct memo *m, const struct memo_key *k, const struct answer *a, struct payload *payload, const char *route,
-               struct conn *c)
+bool memo_keep(struct memo *m, const struct memo_key *k, const struct answer *a,
+               struct payload *payload, const char *route, struct conn *c)
 {
     uint32_t *seen = &m->seen[(k->hash >> 16) % SEEN], print = (uint32_t)(k->hash >> 32) | 1;
     if (*seen != print || !a->response || m->weight + a->weight > WEIGHT_LIMIT) {
@@ -179,7 +179,10 @@ bool memo_keep(struct memo *m, const struct memo_key *k, const struct answer *a,
     m->weight += a->weight;
     if (payload)
         payload_hold(payload);
-    *p = (struct place){.hash = k->hash, .key = key, .answer = *a, .payload = payload,
+    *p = (struct place){.hash = k->hash,
+                        .key = key,
+                        .answer = *a,
+                        .payload = payload,
                         .series = metrics_series(c->worker->metrics, route, c->method, a->status)};
     return true;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * memo.h: answers of hot requests, ready to be sent. What a table's answer depends on is the method, the
- * target and three headers; a request that has those in common with an earlier one needs no parsing, no
- * planning and no new response. A memo belongs to one worker, and forgets answers whose payload the cache
- * has pushed out.
+ * memo.h: answers of hot requests, ready to be sent. What a table's answer depends on is the
+ * method, the target and three headers; a request that has those in common with an earlier one
+ * needs no parsing, no planning and no new response. A memo belongs to one worker, and forgets
+ * answers whose payload the cache has pushed out.
  */
 #ifndef SERVER_MEMO_H
 #define SERVER_MEMO_H
@@ -22,15 +22,15 @@ struct memo_key {
 struct memo *memo_open(void);
 void memo_close(struct memo **);
 
-/* Answers the request in hand from the memo: true, and *sent says whether the library took it. Otherwise
- * false, with key->hash set for memo_keep. */
+/* Answers the request in hand from the memo: true, and *sent says whether the library took it.
+ * Otherwise false, with key->hash set for memo_keep. */
 bool memo_answer(struct memo *, struct conn *, struct memo_key *, bool *sent);
 
-/* Offers an answer that is about to be sent: taken from the second time on that its key is offered in a
- * while. True: the memo owns answer->response from now on, and the request is to be answered by memo_answer.
- * `payload` (or NULL) is what the body stands on. */
-bool memo_keep(struct memo *, const struct memo_key *, const struct answer *, struct payload *, const char *route,
-               struct conn *);
+/* Offers an answer that is about to be sent: taken from the second time on that its key is offered
+ * in a while. True: the memo owns answer->response from now on, and the request is to be answered
+ * by memo_answer. `payload` (or NULL) is what the body stands on. */
+bool memo_keep(struct memo *, const struct memo_key *, const struct answer *, struct payload *,
+               const char *route, struct conn *);
 
 /* Lets go of answers that have lost their payload. Some times a second. */
 void memo_sweep(struct memo *);

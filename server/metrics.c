@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.c: counters and their Prometheus text (exposition format 0.0.4). A shard has one writer, so its
- * counters need no locked instruction. Series are only ever added, and their count is published after them.
+ * metrics.c: counters and their Prometheus text (exposition format 0.0.4). A shard has one writer,
+ * so its counters need no locked instruction. Series are only ever added, and their count is
+ * published after them.
  */
 #include "metrics.h"
 
@@ -17,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t bounds[METRICS_BUCKETS - 1] = {50,    100,    250,    500,     1000,   2500,
+static const uint64_t bounds[METRICS_BUCKETS - 1] = {50,    100,   250,    500,     1000,    2500,
                                                      10000, 50000, 250000, 1000000, 10000000};
 static _Atomic int64_t gauges[METRIC_GAUGES];
 static pthread_mutex_t shards_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,12 +64,14 @@ static const char *known_method(const char *method)
     return "OTHER";
 }
 
-struct metrics_series *metrics_series(struct metrics_shard *s, const char *route, const char *method, int status)
+struct metrics_series *metrics_series(struct metrics_shard *s, const char *route,
+                                      const char *method, int status)
 {
     method = known_method(method);
     size_t n = atomic_load_explicit(&s->series_count, memory_order_relaxed);
     for (size_t i = 0; i < n; i++)
-        if (s->series[i].status == status && s->series[i].method == method && !strcmp(s->series[i].route, route))
+        if (s->series[i].status == status && s->series[i].method == method &&
+            !strcmp(s->series[i].route, route))
             return &s->series[i];
     if (n == METRICS_SERIES)
         return &s->overflow;
@@ -109,7 +112,8 @@ static size_t merge_series(struct metrics_series *out)
             if (j == n && n == METRICS_SERIES)
                 continue;
             if (j == n)
-                out[n++] = (struct metrics_series){.route = from->route, .method = from->method, .status = from->status};
+                out[n++] = (struct metrics_series){
+                    .route = from->route, .method = from->method, .status = from->status};
             out[j].count += atomic_load_explicit(&from->count, memory_order_relaxed);
         }
     }
@@ -122,28 +126,32 @@ static void write_requests(FILE *f)
     size_t n = all ? merge_series(all) : 0;
     head(f, "posenc_requests_total", "counter", "Requests answered.");
     for (size_t i = 0; i < n; i++)
-        fprintf(f, "posenc_requests_total{route=\"%s\",method=\"%s\",status=\"%d\"} %" PRIu64 "\n", all[i].route,
-                all[i].method, all[i].status, all[i].count);
+        fprintf(f, "posenc_requests_total{route=\"%s\",method=\"%s\",status=\"%d\"} %" PRIu64 "\n",
+                all[i].route, all[i].method, all[i].status, all[i].count);
     free(all);
 }
 
 static void write_durations(FILE *f)
 {
     uint64_t sum = 0, below = 0;
-    head(f, "posenc_request_duration_seconds", "histogram", "From the whole request to the end of its answer.");
+    head(f, "posenc_request_duration_seconds", "histogram",
+         "From the whole request to the end of its answer.");
     for (size_t b = 0; b < METRICS_BUCKETS; b++) {
         for (struct metrics_shard *s = shards; s; s = s->next)
             below += atomic_load_explicit(&s->bucket[b], memory_order_relaxed);
         if (b < METRICS_BUCKETS - 1)
-            fprintf(f, "posenc_request_duration_seconds_bucket{le=\"%g\"} %" PRIu64 "\n", (double)bounds[b] / 1e6,
-                    below);
+            fprintf(f, "posenc_request_duration_seconds_bucket{le=\"%g\"} %" PRIu64 "\n",
+                    (double)bounds[b] / 1e6, below);
         else
             fprintf(f, "posenc_request_duration_seconds_bucket{le=\"+Inf\"} %" PRIu64 "\n", below);
     }
     for (struct metrics_shard *s = shards; s; s = s->next)
         sum += atomic_load_explicit(&s->duration_us, memory_order_relaxed);
-    fprintf(f, "posenc_request_duration_seconds_sum %.6f\nposenc_request_duration_seconds_count %" PRIu64 "\n",
-            (double)sum / 1e6, below);
+    fprintf(
+        f,
+        "posenc_request_duration_seconds_sum %.6f\nposenc_request_duration_seconds_count %" PRIu64
+        "\n",
+        (double)sum / 1e6, below);
 }
 
 static uint64_t sum_of(enum metrics_counter id)
@@ -168,7 +176,8 @@ static void write_counter(FILE *f, enum metrics_counter id, const char *name, co
     fprintf(f, "%s %" PRIu64 "\n", name, sum_of(id));
 }
 
-static void write_level(FILE *f, const char *name, const char *type, const char *prose, double value)
+static void write_level(FILE *f, const char *name, const char *type, const char *prose,
+                        double value)
 {
     head(f, name, type, prose);
     fprintf(f, "%s %.17g\n", name, value);
@@ -185,8 +194,9 @@ static double open_files(void)
     return d ? n : 0;
 }
 
-/* Fields of /proc/self/stat: 22 is the start in clock ticks since boot, 23 the address space, 24 resident
- * pages (proc(5)). They follow the name, which may hold anything but ends with the last ')'. */
+/* Fields of /proc/self/stat: 22 is the start in clock ticks since boot, 23 the address space, 24
+ * resident pages (proc(5)). They follow the name, which may hold anything but ends with the last
+ * ')'. */
 static void write_process(FILE *f)
 {
     char text[1024] = "";
@@ -235,19 +245,23 @@ char *metrics_text(const struct metrics_facts *facts, size_t *length)
     write_requests(f);
     write_durations(f);
 #define COUNTER(id, name, prose) write_counter(f, METRIC_##id, name, prose);
-#define GAUGE(id, name, prose) write_level(f, name, "gauge", prose, (double)metrics_level(METRIC_##id));
+#define GAUGE(id, name, prose) \
+    write_level(f, name, "gauge", prose, (double)metrics_level(METRIC_##id));
 #define CACHE(field, name, prose) write_level(f, name, "counter", prose, (double)facts->field);
 #include "metrics.def"
 #undef COUNTER
 #undef GAUGE
 #undef CACHE
     pthread_mutex_unlock(&shards_lock);
-    write_level(f, "posenc_cache_bytes", "gauge", "Bytes of tables in the cache.", (double)facts->cache_bytes);
-    write_level(f, "posenc_cache_limit_bytes", "gauge", "What --cache-size says.", (double)facts->cache_limit);
-    write_level(f, "posenc_cache_entries", "gauge", "Tables in the cache.", (double)facts->cache_entries);
+    write_level(f, "posenc_cache_bytes", "gauge", "Bytes of tables in the cache.",
+                (double)facts->cache_bytes);
+    write_level(f, "posenc_cache_limit_bytes", "gauge", "What --cache-size says.",
+                (double)facts->cache_limit);
+    write_level(f, "posenc_cache_entries", "gauge", "Tables in the cache.",
+                (double)facts->cache_entries);
     head(f, "posenc_build_info", "gauge", "Always 1; the labels say what runs.");
-    fprintf(f, "posenc_build_info{version=\"%s\",numerics_rev=\"%d\",instruction_set=\"%s\"} 1\n", PE_VERSION,
-            PE_NUMERICS_REV, pe_instruction_set());
+    fprintf(f, "posenc_build_info{version=\"%s\",numerics_rev=\"%d\",instruction_set=\"%s\"} 1\n",
+            PE_VERSION, PE_NUMERICS_REV, pe_instruction_set());
     write_process(f);
     if (fclose(f)) {
         free(text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * metrics.h: what /metrics says. Counters are kept by each thread in a shard of its own, which only that
- * thread writes; a scrape adds the shards up. Labels come from closed sets: routes of the contract, known
- * methods, statuses that this program sends.
+ * metrics.h: what /metrics says. Counters are kept by each thread in a shard of its own, which only
+ * that thread writes; a scrape adds the shards up. Labels come from closed sets: routes of the
+ * contract, known methods, statuses that this program sends.
  */
 #ifndef SERVER_METRICS_H
 #define SERVER_METRICS_H
@@ -72,7 +72,8 @@ void metrics_close(void);
 /* Only by the thread that has the shard. */
 static inline void metrics_add(_Atomic uint64_t *counter, uint64_t n)
 {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+                          memory_order_relaxed);
 }
 
 static inline void metrics_count(struct metrics_shard *s, enum metrics_counter c, uint64_t n)
@@ -85,9 +86,10 @@ uint64_t metrics_sum(enum metrics_counter);
 void metrics_move(enum metrics_gauge, int64_t by);
 int64_t metrics_level(enum metrics_gauge);
 
-/* The series of a request; `route` is static text. Unknown methods count as OTHER. The same three give the
- * same series, so a caller may keep it. Never NULL. */
-struct metrics_series *metrics_series(struct metrics_shard *, const char *route, const char *method, int status);
+/* The series of a request; `route` is static text. Unknown methods count as OTHER. The same three
+ * give the same series, so a caller may keep it. Never NULL. */
+struct metrics_series *metrics_series(struct metrics_shard *, const char *route, const char *method,
+                                      int status);
 void metrics_request(struct metrics_shard *, struct metrics_series *, uint64_t duration_us);
 
 /* The text of a scrape, to be freed; NULL without memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * order.h: a plan of the api room with an owner count: the request that asked, the build that it started
- * and the answer that is being sent all need it, and end in any order.
+ * order.h: a plan of the api room with an owner count: the request that asked, the build that it
+ * started and the answer that is being sent all need it, and end in any order.
  */
 #ifndef SERVER_ORDER_H
 #define SERVER_ORDER_H
@@ -13,14 +13,15 @@
 
 struct order {
     struct api_plan *plan;
-    struct extent extent; /* of plan->table, where there is one */
+    struct extent extent;    /* of plan->table, where there is one */
     struct store_blob *blob; /* whose rows it is, of a stored table; NULL: its rows are computed */
-    uint64_t measured;    /* length of a body that had to be written to know it; API_UNKNOWN at first */
+    uint64_t
+        measured; /* length of a body that had to be written to know it; API_UNKNOWN at first */
     atomic_uint owners;
 };
 
-/* Takes the plan over, and nulls it. NULL (and the plan is freed) without memory or plan, and where the sizes
- * of its table cannot be added up. */
+/* Takes the plan over, and nulls it. NULL (and the plan is freed) without memory or plan, and where
+ * the sizes of its table cannot be added up. */
 struct order *order_take(struct api_plan **);
 void order_hold(struct order *);
 void order_drop(struct order **);

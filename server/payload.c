@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * payload.c: memory of tables and those who wait for it. Large ones are mapped, with huge pages where the
- * kernel has them: a fresh table then costs a page fault for 2 MiB instead of one for 4 KiB.
+ * payload.c: memory of tables and those who wait for it. Large ones are mapped, with huge pages
+ * where the kernel has them: a fresh table then costs a page fault for 2 MiB instead of one for 4
+ * KiB.
  */
 #include "payload.h"
 #include "metrics.h"
@@ -11,9 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Tables come and go in all sizes, and malloc would be left with holes as large as all that it holds. From
- * here on whole pages are got from the kernel and given back: some microseconds, against those of making a
- * table. */
+/* Tables come and go in all sizes, and malloc would be left with holes as large as all that it
+ * holds. From here on whole pages are got from the kernel and given back: some microseconds,
+ * against those of making a table. */
 #define MAP_FROM (8 << 10)
 #define PAGE ((size_t)4 << 10)
 #define HUGE_PAGE ((size_t)2 << 20)
@@ -38,8 +39,9 @@ static char *map_huge(size_t size)
     return at + before;
 }
 
-/* The last large piece that was let go of. A table pushed out makes room for one that is often as large, and
- * fresh pages would have to be cleared first, which takes as long as half of making the table. */
+/* The last large piece that was let go of. A table pushed out makes room for one that is often as
+ * large, and fresh pages would have to be cleared first, which takes as long as half of making the
+ * table. */
 static struct {
     pthread_mutex_t lock;
     unsigned char *at;
@@ -99,7 +101,8 @@ static bool get_memory(struct payload *p, size_t size)
     p->mapped = (size + PAGE - 1) / PAGE * PAGE;
     p->at = size < HUGE_PAGE ? NULL : take_spare(p->mapped);
     if (!p->at)
-        p->at = (unsigned char *)(size < HUGE_PAGE ? map(p->mapped, MAP_POPULATE) : map_huge(p->mapped));
+        p->at = (unsigned char *)(size < HUGE_PAGE ? map(p->mapped, MAP_POPULATE)
+                                                   : map_huge(p->mapped));
     return p->at != NULL;
 }
 
@@ -118,13 +121,19 @@ struct payload *payload_create(size_t size, uint64_t goal)
     return p;
 }
 
-struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void (*release)(void *), void *closure)
+struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void (*release)(void *),
+                               void *closure)
 {
     struct payload *p = calloc(1, sizeof *p);
     if (!p)
         return NULL;
-    *p = (struct payload){.at = (unsigned char *)(uintptr_t)at, .size = size, .goal = goal, .release = release,
-                          .closure = closure, .owners = 1, .progress = goal};
+    *p = (struct payload){.at = (unsigned char *)(uintptr_t)at,
+                          .size = size,
+                          .goal = goal,
+                          .release = release,
+                          .closure = closure,
+                          .owners = 1,
+                          .progress = goal};
     must(pthread_mutex_init(&p->lock, NULL) == 0);
     return p;
 }
@@ -220,7 +229,8 @@ bool payload_wait(struct payload *p, uint64_t need, struct payload_wait *wait)
     return later;
 }
 
-/* The builder sends a letter before it lets go of the lock, so what is not in the list is in the box. */
+/* The builder sends a letter before it lets go of the lock, so what is not in the list is in the
+ * box. */
 void payload_forget(struct payload *p, struct payload_wait *wait)
 {
     pthread_mutex_lock(&p->lock);

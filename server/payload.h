@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * payload.h: the bytes of one table, counted, and how far they are made. Bytes below the progress never
- * change any more; whoever needs more waits for a letter. One builder writes, any number of readers read.
+ * payload.h: the bytes of one table, counted, and how far they are made. Bytes below the progress
+ * never change any more; whoever needs more waits for a letter. One builder writes, any number of
+ * readers read.
  */
 #ifndef SERVER_PAYLOAD_H
 #define SERVER_PAYLOAD_H
@@ -26,14 +27,14 @@ struct payload_wait {
 struct payload {
     unsigned char *at;
     size_t size;
-    size_t mapped;     /* bytes of address space, 0 where it came from malloc */
+    size_t mapped;                  /* bytes of address space, 0 where it came from malloc */
     void (*release)(void *closure); /* of bytes that are borrowed; NULL: its own */
     void *closure;
-    uint64_t goal;     /* progress of the whole */
+    uint64_t goal; /* progress of the whole */
     atomic_uint owners;
-    atomic_int readers; /* those who want it built; the cache and the builder do not count */
-    atomic_bool kept;   /* in the cache */
-    atomic_bool used;   /* since the cache last looked */
+    atomic_int readers;        /* those who want it built; the cache and the builder do not count */
+    atomic_bool kept;          /* in the cache */
+    atomic_bool used;          /* since the cache last looked */
     _Atomic uint64_t progress; /* PAYLOAD_FAILED: it will never be whole */
     pthread_mutex_t lock;      /* of the waits */
     struct payload_wait *waits;
@@ -43,12 +44,13 @@ struct payload {
 struct payload *payload_create(size_t size, uint64_t goal);
 
 /* Whole already: bytes of somebody else's, who hears by `release` when the last owner has gone. */
-struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void (*release)(void *), void *closure);
+struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void (*release)(void *),
+                               void *closure);
 void payload_hold(struct payload *);
 void payload_drop(struct payload **);
 
-/* Memory of a large payload that was let go of is kept for the next one of its size; not longer than some calls of
- * this. At most one. */
+/* Memory of a large payload that was let go of is kept for the next one of its size; not longer
+ * than some calls of this. At most one. */
 void payload_age(void);
 
 /* A reader is an owner whose interest keeps a build going. */
@@ -69,12 +71,12 @@ static inline bool payload_whole(struct payload *p)
 void payload_advance(struct payload *, uint64_t progress);
 void payload_fail(struct payload *);
 
-/* Waits for progress `need` (or failure): true, and wait->letter will arrive at wait->box, once. False where
- * it is there already. */
+/* Waits for progress `need` (or failure): true, and wait->letter will arrive at wait->box, once.
+ * False where it is there already. */
 bool payload_wait(struct payload *, uint64_t need, struct payload_wait *wait);
 
-/* On the thread of the box: the letter of a wait for this payload will not arrive. Harmless where nothing is
- * awaited. */
+/* On the thread of the box: the letter of a wait for this payload will not arrive. Harmless where
+ * nothing is awaited. */
 void payload_forget(struct payload *, struct payload_wait *wait);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * peer.c: tcp(7), unix(7). Uses the kernel's own struct tcp_info, which is longer than the C library's.
+ * peer.c: tcp(7), unix(7). Uses the kernel's own struct tcp_info, which is longer than the C
+ * library's.
  */
 #include "peer.h"
 

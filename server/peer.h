@@ -8,10 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether bytes came within the last `ms` milliseconds; false where the kernel does not tell (unix sockets). */
+/* Whether bytes came within the last `ms` milliseconds; false where the kernel does not tell (unix
+ * sockets). */
 bool peer_heard(int fd, uint64_t ms);
 
-/* Bytes that the peer's kernel has confirmed, or for a unix socket something that moves when it reads. */
+/* Bytes that the peer's kernel has confirmed, or for a unix socket something that moves when it
+ * reads. */
 uint64_t peer_taken(int fd);
 
 /* Bytes received that nobody has read yet. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * plans.c: a small table of remembered plans, each in the one slot that its key names; a newcomer replaces
- * what stands there. A plan lives while somebody owns it, remembered or not.
+ * plans.c: a small table of remembered plans, each in the one slot that its key names; a newcomer
+ * replaces what stands there. A plan lives while somebody owns it, remembered or not.
  */
 #include "plans.h"
 #include "must.h"
@@ -154,7 +154,8 @@ static void made(uv_work_t *work, int status)
     free(job);
 }
 
-struct plans_job *plans_later(struct plans *p, struct order *o, uv_loop_t *loop, void *owner, void (*done)(struct plans_job *))
+struct plans_job *plans_later(struct plans *p, struct order *o, uv_loop_t *loop, void *owner,
+                              void (*done)(struct plans_job *))
 {
     struct plans_job *job = calloc(1, sizeof *job);
     if (!job)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * plans.h: plans of the library, shared and remembered. Making one takes exact arithmetic (tens of
- * microseconds for each frequency); a range, a stream or a rebuilt table of the same spec finds it again.
+ * microseconds for each frequency); a range, a stream or a rebuilt table of the same spec finds it
+ * again.
  */
 #ifndef SERVER_PLANS_H
 #define SERVER_PLANS_H
@@ -21,15 +22,18 @@ struct shared_plan {
 struct plans *plans_open(size_t bytes);
 void plans_close(struct plans **);
 
-/* The plan of an order's table, owned by the caller as well. NULL without memory. Thread-safe; takes long. */
+/* The plan of an order's table, owned by the caller as well. NULL without memory. Thread-safe;
+ * takes long. */
 struct shared_plan *plans_get(struct plans *, struct order *);
 
-/* The same where it is remembered, or made quickly enough for an event loop; NULL where it is not. */
+/* The same where it is remembered, or made quickly enough for an event loop; NULL where it is not.
+ */
 struct shared_plan *plans_try(struct plans *, struct order *);
 void plans_drop(struct shared_plan **);
 
-/* Makes a plan on the pool; `done` is called on the loop with job->plan set (NULL without memory), and frees
- * nothing: the job is freed after it. The owner who leaves earlier sets job->owner to NULL. */
+/* Makes a plan on the pool; `done` is called on the loop with job->plan set (NULL without memory),
+ * and frees nothing: the job is freed after it. The owner who leaves earlier sets job->owner to
+ * NULL. */
 struct plans_job {
     uv_work_t work;
     struct plans *plans;
@@ -38,6 +42,7 @@ struct plans_job {
     void *owner;
     void (*done)(struct plans_job *);
 };
-struct plans_job *plans_later(struct plans *, struct order *, uv_loop_t *, void *owner, void (*done)(struct plans_job *));
+struct plans_job *plans_later(struct plans *, struct order *, uv_loop_t *, void *owner,
+                              void (*done)(struct plans_job *));
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * probe.c: `posenc healthcheck`: one request for /livez within five seconds, for containers without curl.
+ * probe.c: `posenc healthcheck`: one request for /livez within five seconds, for containers without
+ * curl.
  */
 #include "commands.h"
 #include "config.h"
@@ -42,7 +43,8 @@ static bool connected(int fd, const struct value_address *a, int64_t deadline)
 
 static bool ask(const struct value_address *a)
 {
-    static const char request[] = "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    static const char request[] =
+        "GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     int64_t deadline = now_ms() + PATIENCE_MS;
     char head[16] = "";
     size_t have = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * serve.c: from a plan to an answer. A table goes one of four ways: it is in the cache; it is small enough
- * to be made here and now; it is made on the pool while its first bytes go out (who asks meanwhile waits
- * for the whole); or it cannot be kept, and is made as the client takes it.
+ * serve.c: from a plan to an answer. A table goes one of four ways: it is in the cache; it is small
+ * enough to be made here and now; it is made on the pool while its first bytes go out (who asks
+ * meanwhile waits for the whole); or it cannot be kept, and is made as the client takes it.
  */
 #include "serve.h"
 #include "learned.h"
@@ -16,7 +16,9 @@
 
 static bool refuse(struct conn *c, int status, const char *name, const char *detail)
 {
-    struct api_request request = {.method = c->method, .target = c->target, .request_id = c->id,
+    struct api_request request = {.method = c->method,
+                                  .target = c->target,
+                                  .request_id = c->id,
                                   .limits = &c->worker->shared->limits};
     struct api_plan *plan = api_problem(&request, status, name, detail);
     struct order *order = order_take(&plan);
@@ -34,7 +36,8 @@ static bool unavailable(struct conn *c)
 }
 
 /* Sends a table from a stream over a payload or a plan, which it takes over. */
-static bool send_stream(struct conn *c, struct payload *payload, struct shared_plan *plan, enum cache_outcome outcome)
+static bool send_stream(struct conn *c, struct payload *payload, struct shared_plan *plan,
+                        enum cache_outcome outcome)
 {
     struct stream *s = stream_open(c->order, payload, plan);
     if (!s) {
@@ -48,7 +51,8 @@ static bool send_stream(struct conn *c, struct payload *payload, struct shared_p
 }
 
 /* Sends an answer, and keeps it where it may soon be asked for again. */
-static bool send_answer(struct conn *c, struct answer a, struct payload *payload, const struct memo_key *key)
+static bool send_answer(struct conn *c, struct answer a, struct payload *payload,
+                        const struct memo_key *key)
 {
     bool sent;
     if (!key || !memo_keep(c->worker->memo, key, &a, payload, c->order->plan->route, c))
@@ -58,7 +62,8 @@ static bool send_answer(struct conn *c, struct answer a, struct payload *payload
 }
 
 /* Sends a table from a whole payload, which the caller goes on reading. */
-static bool send_payload(struct conn *c, struct payload *payload, enum cache_outcome outcome, const struct memo_key *key)
+static bool send_payload(struct conn *c, struct payload *payload, enum cache_outcome outcome,
+                         const struct memo_key *key)
 {
     const struct api_table *t = c->order->plan->table;
     struct answer a;
@@ -76,7 +81,8 @@ static bool send_payload(struct conn *c, struct payload *payload, enum cache_out
         a = deliver_payload(c->order, payload);
     }
     deliver_header(&a, "Cache-Status", deliver_cache_status(outcome));
-    return send_answer(c, a, payload, outcome == CACHE_HIT && !c->order->plan->no_memo ? key : NULL);
+    return send_answer(c, a, payload,
+                       outcome == CACHE_HIT && !c->order->plan->no_memo ? key : NULL);
 }
 
 static void plan_made(struct plans_job *job)
@@ -118,7 +124,8 @@ static bool build(struct conn *c, struct payload *payload)
     }
     fill_now(s->cache, plan, c->order, payload);
     plans_drop(&plan);
-    bool good = payload_whole(payload) ? send_payload(c, payload, CACHE_MISS, NULL) : unavailable(c);
+    bool good =
+        payload_whole(payload) ? send_payload(c, payload, CACHE_MISS, NULL) : unavailable(c);
     payload_leave(&payload);
     return good;
 }
@@ -183,7 +190,8 @@ static bool send_made(struct conn *c)
     if (!whole_fits(c->order))
         return send_stream(c, NULL, NULL, CACHE_NONE);
     char *text = whole_write(c->order, NULL, NULL, &length);
-    return text ? deliver(c, deliver_made(c->order, c->order->plan->status, text, length)) : unavailable(c);
+    return text ? deliver(c, deliver_made(c->order, c->order->plan->status, text, length))
+                : unavailable(c);
 }
 
 static void let_go(void *closure)
@@ -192,16 +200,19 @@ static void let_go(void *closure)
     store_blob_drop(&blob);
 }
 
-/* Rows of a stored table: as they stand in its file where they can, or converted as they are sent. */
+/* Rows of a stored table: as they stand in its file where they can, or converted as they are sent.
+ */
 static bool send_learned(struct conn *c)
 {
     const struct api_table *t = c->order->plan->table;
     struct store_blob *blob = c->order->blob;
     bool text = api_format_is_text(t->format);
-    const unsigned char *rows = t->layout ? NULL : store_blob_rows(blob, t, text ? pe_dtype_size(t->tensors[0].dtype) : 1);
+    const unsigned char *rows =
+        t->layout ? NULL : store_blob_rows(blob, t, text ? pe_dtype_size(t->tensors[0].dtype) : 1);
     if (!rows)
         return send_made(c);
-    struct payload *payload = payload_borrow(rows, (size_t)t->tensors[0].bytes, c->order->extent.goal, let_go, blob);
+    struct payload *payload =
+        payload_borrow(rows, (size_t)t->tensors[0].bytes, c->order->extent.goal, let_go, blob);
     if (!payload)
         return unavailable(c);
     store_blob_hold(blob);
@@ -278,8 +289,8 @@ static void measure(struct conn *c)
     free(text);
 }
 
-/* A 304 of a table may be asked for as often as the table. Its key holds If-None-Match, and there is no key
- * where another condition came. */
+/* A 304 of a table may be asked for as often as the table. Its key holds If-None-Match, and there
+ * is no key where another condition came. */
 static bool send_plain(struct conn *c, const struct memo_key *key)
 {
     const struct api_plan *plan = c->order->plan;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.c: bodies of tables. Rows come from one place (rows_at), whether they stand in a payload or are made
- * now; two readers stand on it, bytes of rows for the binary formats and an api_writer for text.
+ * stream.c: bodies of tables. Rows come from one place (rows_at), whether they stand in a payload
+ * or are made now; two readers stand on it, bytes of rows for the binary formats and an api_writer
+ * for text.
  */
 #include "stream.h"
 #include "must.h"
 
 #include <string.h>
 
-/* Rows made at a time: enough to make a call worth its while, little enough to stay in the L2 cache and to
- * keep a loop for some 100 microseconds. */
+/* Rows made at a time: enough to make a call worth its while, little enough to stay in the L2 cache
+ * and to keep a loop for some 100 microseconds. */
 #define BAND (128 << 10)
 
 struct stream *stream_open(struct order *order, struct payload *payload, struct shared_plan *plan)
@@ -50,12 +51,14 @@ static bool have_room(void **at, size_t *have, size_t size)
 }
 
 /* Rows of a stored table for the ids of a layout. */
-static void pick_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows, unsigned char *out)
+static void pick_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows,
+                      unsigned char *out)
 {
     const struct api_table *table = s->order->plan->table;
     const struct pe_tensor *tensor = &table->tensors[t];
     int64_t ids[256];
-    for (uint64_t n; rows; first += n, rows -= n, out += n * tensor->row_elements * pe_dtype_size(tensor->dtype)) {
+    for (uint64_t n; rows;
+         first += n, rows -= n, out += n * tensor->row_elements * pe_dtype_size(tensor->dtype)) {
         n = rows < 256 ? rows : 256;
         api_layout_positions(table->layout, first, n, ids);
         store_blob_pick(s->order->blob, ids, n, tensor->dtype, out);
@@ -94,10 +97,10 @@ static bool make_band(struct stream *s, unsigned t, uint64_t first, uint64_t wan
     return s->band_rows > 0;
 }
 
-/* Where row `first` of tensor t stands, and in *rows how many follow it there (at most `want`, at least one).
- * NULL: *state says whether to wait or give up. */
-static const unsigned char *rows_at(struct stream *s, unsigned t, uint64_t first, uint64_t want, uint64_t *rows,
-                                    ssize_t *state)
+/* Where row `first` of tensor t stands, and in *rows how many follow it there (at most `want`, at
+ * least one). NULL: *state says whether to wait or give up. */
+static const unsigned char *rows_at(struct stream *s, unsigned t, uint64_t first, uint64_t want,
+                                    uint64_t *rows, ssize_t *state)
 {
     const struct extent *x = &s->order->extent;
     if (s->payload) {
@@ -110,7 +113,8 @@ static const unsigned char *rows_at(struct stream *s, unsigned t, uint64_t first
         *rows = progress - made < want ? progress - made : want;
         return s->payload->at + x->offset[t] + first * x->row_bytes[t];
     }
-    bool there = s->band_rows && s->band_tensor == t && first >= s->band_first && first - s->band_first < s->band_rows;
+    bool there = s->band_rows && s->band_tensor == t && first >= s->band_first &&
+                 first - s->band_first < s->band_rows;
     if (!there && !make_band(s, t, first, want)) {
         *state = STREAM_BROKEN;
         return NULL;
@@ -125,7 +129,8 @@ static size_t straight(struct stream *s, unsigned t, uint64_t row, char *out, si
 {
     const struct extent *x = &s->order->extent;
     uint64_t n = size / x->row_bytes[t], most = BAND / x->row_bytes[t];
-    bool there = s->band_rows && s->band_tensor == t && row >= s->band_first && row - s->band_first < s->band_rows;
+    bool there = s->band_rows && s->band_tensor == t && row >= s->band_first &&
+                 row - s->band_first < s->band_rows;
     n = n < most ? n : most;
     if (s->payload || there || !n || (uintptr_t)out % 8)
         return 0;
@@ -137,7 +142,8 @@ static ssize_t read_payload(struct stream *s, uint64_t at, char *out, size_t siz
 {
     const struct extent *x = &s->order->extent;
     unsigned t = extent_tensor(x, at);
-    uint64_t inside = at - x->offset[t], row = inside / x->row_bytes[t], skip = inside % x->row_bytes[t], rows;
+    uint64_t inside = at - x->offset[t], row = inside / x->row_bytes[t],
+             skip = inside % x->row_bytes[t], rows;
     uint64_t left = x->rows[t] * x->row_bytes[t] - inside;
     if (size > left)
         size = (size_t)left;
@@ -145,7 +151,8 @@ static ssize_t read_payload(struct stream *s, uint64_t at, char *out, size_t siz
     if (n)
         return (ssize_t)n;
     ssize_t state;
-    const unsigned char *from = rows_at(s, t, row, (skip + size + x->row_bytes[t] - 1) / x->row_bytes[t], &rows, &state);
+    const unsigned char *from =
+        rows_at(s, t, row, (skip + size + x->row_bytes[t] - 1) / x->row_bytes[t], &rows, &state);
     if (!from)
         return state;
     uint64_t have = rows * x->row_bytes[t] - skip;
@@ -275,7 +282,9 @@ static ssize_t read_text(struct stream *s, char *out, size_t size)
             n += (size_t)got;
         else if (got < 0 || s->need)
             return n ? (ssize_t)n : got;
-        if (n && size - n < 512) /* the next row will hardly fit, and half of it is better in the next piece */
+        if (n &&
+            size - n <
+                512) /* the next row will hardly fit, and half of it is better in the next piece */
             break;
     }
     return (ssize_t)n;
@@ -284,7 +293,8 @@ static ssize_t read_text(struct stream *s, char *out, size_t size)
 ssize_t stream_read(struct stream *s, char *out, size_t size)
 {
     s->need = 0;
-    ssize_t n = api_format_is_text(s->order->plan->table->format) ? read_text(s, out, size) : read_binary(s, out, size);
+    ssize_t n = api_format_is_text(s->order->plan->table->format) ? read_text(s, out, size)
+                                                                  : read_binary(s, out, size);
     if (n > 0)
         s->sent += (uint64_t)n;
     return n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * stream.h: the bytes of a table's body, pulled piece by piece: of a payload, as far as it is made; or made
- * as they are pulled, a band at a time, in bounded memory whatever the length. Binary bodies can begin
- * anywhere (a range costs its own rows); text is written from its start.
+ * stream.h: the bytes of a table's body, pulled piece by piece: of a payload, as far as it is made;
+ * or made as they are pulled, a band at a time, in bounded memory whatever the length. Binary
+ * bodies can begin anywhere (a range costs its own rows); text is written from its start.
  */
 #ifndef SERVER_STREAM_H
 #define SERVER_STREAM_H
@@ -30,9 +30,9 @@ struct stream {
 
 enum { STREAM_WAIT = 0, STREAM_END = -1, STREAM_BROKEN = -2 };
 
-/* The part of the table that its plan says (first, count). Becomes an owner of the order, and takes over the
- * caller's reading of `payload` or owning of `plan`, one of which is NULL; both are for rows of a stored table
- * that are converted. NULL without memory, with nothing taken over. */
+/* The part of the table that its plan says (first, count). Becomes an owner of the order, and takes
+ * over the caller's reading of `payload` or owning of `plan`, one of which is NULL; both are for
+ * rows of a stored table that are converted. NULL without memory, with nothing taken over. */
 struct stream *stream_open(struct order *, struct payload *, struct shared_plan *);
 void stream_close(struct stream **);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * value.c: texts of options to numbers, words and addresses. Strict: digits and a unit, nothing else, no
- * locale. A refusal always says what would have been right.
+ * value.c: texts of options to numbers, words and addresses. Strict: digits and a unit, nothing
+ * else, no locale. A refusal always says what would have been right.
  */
 #include "value.h"
 
@@ -137,7 +137,9 @@ bool value_address(const char *text, struct value_address *out, char wrong[160])
         snprintf(host, sizeof host, "127.0.0.1");
     uint64_t port = 0;
     if (!colon || !*host || !value_number(VALUE_COUNT, colon + 1, 0, 65535, &port, wrong)) {
-        snprintf(wrong, 160, "ADDR:PORT with a port of 0 to 65535, such as 127.0.0.1:8080, [::]:8080, or unix:PATH");
+        snprintf(
+            wrong, 160,
+            "ADDR:PORT with a port of 0 to 65535, such as 127.0.0.1:8080, [::]:8080, or unix:PATH");
         return false;
     }
     if (!six && inet_pton(AF_INET, host, &out->at.v4.sin_addr) == 1) {
@@ -152,8 +154,8 @@ bool value_address(const char *text, struct value_address *out, char wrong[160])
         out->size = sizeof out->at.v6;
         return true;
     }
-    snprintf(wrong, 160, "a numeric address: 127.0.0.1:%u, 0.0.0.0:%u, [::]:%u, or unix:PATH", (unsigned)port,
-             (unsigned)port, (unsigned)port);
+    snprintf(wrong, 160, "a numeric address: 127.0.0.1:%u, 0.0.0.0:%u, [::]:%u, or unix:PATH",
+             (unsigned)port, (unsigned)port, (unsigned)port);
     return false;
 }
 
@@ -189,7 +191,8 @@ static size_t slips(const char *a, const char *b)
                 best = last[j] + 1;
             if (now[j - 1] + 1 < best)
                 best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             now[j] = best;
         }

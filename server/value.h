@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * value.h: the text of an option's value, and what it means. Knows counts, sizes, durations, words and
- * addresses, and nothing of where a text came from.
+ * value.h: the text of an option's value, and what it means. Knows counts, sizes, durations, words
+ * and addresses, and nothing of where a text came from.
  */
 #ifndef SERVER_VALUE_H
 #define SERVER_VALUE_H
@@ -33,9 +33,11 @@ struct value_address {
     socklen_t size;
 };
 
-/* Reads `text` as that type. False where it is not one, or outside [lo, hi]; `wrong` then says what a value
- * has to be, the nearest valid one or all of them included ("at least 1"). A PATH is any text. */
-bool value_number(enum value_type, const char *text, int64_t lo, int64_t hi, uint64_t *out, char wrong[160]);
+/* Reads `text` as that type. False where it is not one, or outside [lo, hi]; `wrong` then says what
+ * a value has to be, the nearest valid one or all of them included ("at least 1"). A PATH is any
+ * text. */
+bool value_number(enum value_type, const char *text, int64_t lo, int64_t hi, uint64_t *out,
+                  char wrong[160]);
 
 /* Reads 127.0.0.1:80, [::1]:80, localhost:80 or unix:PATH. Same convention. */
 bool value_address(const char *text, struct value_address *, char wrong[160]);

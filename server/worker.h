@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * worker.h: what a thread has, and what all threads share. Data only; those who run it are loop.c and main.c.
+ * worker.h: what a thread has, and what all threads share. Data only; those who run it are loop.c
+ * and main.c.
  */
 #ifndef SERVER_WORKER_H
 #define SERVER_WORKER_H
@@ -59,7 +60,7 @@ struct port {
     uv_poll_t poll;
     bool health_only;
     bool polled;
-    bool resumed; /* a connection of it, of which the library says nothing to the poll */
+    bool resumed; /* it has to run, of which the library says nothing to the poll */
 };
 
 #endif

@@ -65,10 +65,17 @@ static uint32_t stretch_at(const struct pe__axes *a, int64_t flat)
     return lo;
 }
 
-/* Tokens k .. k+n-1 of a grid on axis 0 t, 1 h, 2 w. */
-static void put_grid(const struct pe__axes *a, const struct pe__stretch *s, int axis, int64_t k,
-                     int64_t n, struct pe__sink *out)
+/* Tokens k .. k+n-1 of a stretch. */
+struct part {
+    const struct pe__stretch *s;
+    int64_t k, n;
+};
+
+/* A part of a grid on axis 0 t, 1 h, 2 w. */
+static void put_grid(const struct pe__axes *a, int axis, struct part part, struct pe__sink *out)
 {
+    const struct pe__stretch *s = part.s;
+    int64_t k = part.k, n = part.n;
     struct pe__frames f = pe__grid_of(a->q, s->video, s->grid);
     while (n > 0) {
         int64_t frame = k / (f.h * f.w), rest = k % (f.h * f.w);
@@ -83,9 +90,11 @@ static void put_grid(const struct pe__axes *a, const struct pe__stretch *s, int 
     }
 }
 
-static void put_tokens(const struct pe__axes *a, enum pe_out id, int64_t axis,
-                       const struct pe__stretch *s, int64_t k, int64_t n, struct pe__sink *out)
+static void put_tokens(const struct pe__axes *a, enum pe_out id, int64_t axis, struct part part,
+                       struct pe__sink *out)
 {
+    const struct pe__stretch *s = part.s;
+    int64_t k = part.k, n = part.n;
     if (id == PE_OUT_ATTENTION_MASK)
         pe__put_run(out, 1, 0, n);
     else if (id == PE_OUT_SEGMENT_IDS)
@@ -96,7 +105,7 @@ static void put_tokens(const struct pe__axes *a, enum pe_out id, int64_t axis,
     else if (s->grid < 0)
         pe__put_run(out, s->now + k, 1, n);
     else
-        put_grid(a, s, (int)(axis - a->q->text_axis), k, n, out);
+        put_grid(a, (int)(axis - a->q->text_axis), part, out);
 }
 
 static void put_slots(const struct pe__axes *a, enum pe_out id, int64_t axis, int64_t flat,
@@ -115,7 +124,7 @@ static void put_slots(const struct pe__axes *a, enum pe_out id, int64_t axis, in
             return;
         const struct pe__stretch *s = &a->stretch[i];
         int64_t k = flat - s->slot, n = pe__min(count, s->length - k);
-        put_tokens(a, id, axis, s, k, n, out);
+        put_tokens(a, id, axis, (struct part){s, k, n}, out);
         flat += n;
         count -= n;
     }

@@ -47,13 +47,17 @@ struct pe_check {
     int64_t least_id;
 };
 
-/* Adds an error or a warning. `flat` is the flat slot, or the entry of a list; `expected` NULL
- * where there is none. The index gets the rank of the array that was sent. */
-void pe__report(struct pe_check *, bool warning, enum pe__rule, enum pe_option tensor, int64_t at,
-                const int64_t *found, const int64_t *expected);
-/* The same about a whole array. */
-void pe__report_whole(struct pe_check *, bool warning, enum pe__rule, enum pe_option tensor,
-                      const int64_t *found, const int64_t *expected);
+/* What is said of an array: `at` is the flat slot or the entry of a list, -1 where it is the whole;
+ * NULL where nothing was found, or nothing can be expected. */
+struct pe__said {
+    enum pe_option tensor;
+    int64_t at;
+    const int64_t *found, *expected;
+    bool warning;
+};
+
+/* Adds an error or a warning. The index gets the rank of the array that was sent. */
+void pe__report(struct pe_check *, enum pe__rule, const struct pe__said *);
 
 /* Whether a flat slot holds a token, as far as the arrays say. */
 bool pe__check_token(const struct pe_check *, int64_t flat);

@@ -22,7 +22,12 @@ static int64_t id_on(const struct pe_check *c, unsigned axis, int64_t flat)
 static void report(struct walk *w, bool warning, enum pe__rule rule, int64_t flat, int64_t found,
                    int64_t expected)
 {
-    pe__report(w->c, warning, rule, PE_OPTION_POSITION_IDS, flat, &found, &expected);
+    pe__report(w->c, rule,
+               &(struct pe__said){.tensor = PE_OPTION_POSITION_IDS,
+                                  .at = flat,
+                                  .found = &found,
+                                  .expected = &expected,
+                                  .warning = warning});
 }
 
 static void see_text(struct walk *w, int64_t flat)
@@ -50,9 +55,15 @@ static void see(struct walk *w, int64_t flat)
     for (unsigned a = 0; a < c->axes; a++) {
         int64_t id = id_on(c, a, flat), zero = 0, last = c->q.table_length - 1;
         if (id < 0)
-            pe__report(w->c, false, PE__NEGATIVE, PE_OPTION_POSITION_IDS, flat, &id, &zero);
+            pe__report(
+                w->c, PE__NEGATIVE,
+                &(struct pe__said){
+                    .tensor = PE_OPTION_POSITION_IDS, .at = flat, .found = &id, .expected = &zero});
         else if (c->q.given[PE_OPTION_TABLE_LENGTH] && id > last)
-            pe__report(w->c, false, PE__OUT_OF_TABLE, PE_OPTION_POSITION_IDS, flat, &id, &last);
+            pe__report(
+                w->c, PE__OUT_OF_TABLE,
+                &(struct pe__said){
+                    .tensor = PE_OPTION_POSITION_IDS, .at = flat, .found = &id, .expected = &last});
         else
             continue;
         break;

@@ -151,7 +151,9 @@ static void from_ids(struct pe_check *c)
         const struct pe__batch *b = &c->batch;
         if (b->documents - before > 1 &&
             tokens_of(b) - b->document[b->documents - 1].first_token == 1)
-            pe__report(c, true, PE__MAYBE_PADDING, PE_OPTION_POSITION_IDS, last, NULL, NULL);
+            pe__report(
+                c, PE__MAYBE_PADDING,
+                &(struct pe__said){.tensor = PE_OPTION_POSITION_IDS, .at = last, .warning = true});
     }
 }
 

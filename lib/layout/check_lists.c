@@ -11,14 +11,21 @@ static void check_order(struct pe_check *c)
 {
     int64_t zero = 0, before = pe__at(c->cu, 0);
     if (before != 0)
-        pe__report(c, false, PE__CU_NO_ZERO, PE_OPTION_CU_SEQLENS, 0, &before, &zero);
+        pe__report(
+            c, PE__CU_NO_ZERO,
+            &(struct pe__said){
+                .tensor = PE_OPTION_CU_SEQLENS, .at = 0, .found = &before, .expected = &zero});
     for (uint64_t i = 1; i < c->cu->count; i++) {
         int64_t now = pe__at(c->cu, i);
         c->cu_falls |= now < before;
         if (now < before)
-            pe__report(c, false, PE__CU_FALLS, PE_OPTION_CU_SEQLENS, (int64_t)i, &now, NULL);
+            pe__report(c, PE__CU_FALLS,
+                       &(struct pe__said){
+                           .tensor = PE_OPTION_CU_SEQLENS, .at = (int64_t)i, .found = &now});
         else if (now == before && c->q.empty == PE_EMPTY_ERROR)
-            pe__report(c, false, PE__EMPTY_SEQUENCE, PE_OPTION_CU_SEQLENS, (int64_t)i, &now, NULL);
+            pe__report(c, PE__EMPTY_SEQUENCE,
+                       &(struct pe__said){
+                           .tensor = PE_OPTION_CU_SEQLENS, .at = (int64_t)i, .found = &now});
         before = now;
     }
 }
@@ -58,8 +65,11 @@ static bool check_end(struct pe_check *c)
     int64_t total, end = pe__at(c->cu, c->cu->count - 1);
     if (!total_of(c, &total) || end == total)
         return false;
-    pe__report(c, false, end > total ? PE__CU_ABOVE : PE__CU_BELOW, PE_OPTION_CU_SEQLENS,
-               (int64_t)c->cu->count - 1, &end, &total);
+    pe__report(c, end > total ? PE__CU_ABOVE : PE__CU_BELOW,
+               &(struct pe__said){.tensor = PE_OPTION_CU_SEQLENS,
+                                  .at = (int64_t)c->cu->count - 1,
+                                  .found = &end,
+                                  .expected = &total});
     return true;
 }
 
@@ -70,8 +80,11 @@ static void check_sums(struct pe_check *c)
     for (uint64_t i = 0; i < c->cu->count; i++) {
         int64_t found = pe__at(c->cu, i);
         if (i > n || found != sum) {
-            pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)i, &found,
-                       i > n ? NULL : &sum);
+            pe__report(c, PE__LENGTHS_DISAGREE,
+                       &(struct pe__said){.tensor = PE_OPTION_CU_SEQLENS,
+                                          .at = (int64_t)i,
+                                          .found = &found,
+                                          .expected = i > n ? NULL : &sum});
             return;
         }
         if (i < n)
@@ -81,8 +94,11 @@ static void check_sums(struct pe_check *c)
         int64_t found = pe__at(c->cu, c->cu->count - 1);
         for (uint64_t i = c->cu->count; i < n; i++)
             sum += pe__at(c->lengths, i);
-        pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)c->cu->count - 1,
-                   &found, &sum);
+        pe__report(c, PE__LENGTHS_DISAGREE,
+                   &(struct pe__said){.tensor = PE_OPTION_CU_SEQLENS,
+                                      .at = (int64_t)c->cu->count - 1,
+                                      .found = &found,
+                                      .expected = &sum});
     }
 }
 
@@ -107,8 +123,11 @@ static bool at_border(struct pe_check *c, uint64_t *i, int64_t border, bool end_
     if (found == border)
         return true;
     if (!(end_wrong && *i == c->cu->count - 1))
-        pe__report(c, false, PE__BOUNDARIES_DISAGREE, PE_OPTION_CU_SEQLENS, (int64_t)*i, &found,
-                   &border);
+        pe__report(c, PE__BOUNDARIES_DISAGREE,
+                   &(struct pe__said){.tensor = PE_OPTION_CU_SEQLENS,
+                                      .at = (int64_t)*i,
+                                      .found = &found,
+                                      .expected = &border});
     return false;
 }
 
@@ -149,9 +168,17 @@ static void check_longest(struct pe_check *c)
         longest = pe__max(longest, length);
     }
     if (found < longest)
-        pe__report_whole(c, false, PE__MAX_TOO_SMALL, PE_OPTION_MAX_SEQLEN, &found, &longest);
+        pe__report(
+            c, PE__MAX_TOO_SMALL,
+            &(struct pe__said){
+                .tensor = PE_OPTION_MAX_SEQLEN, .at = -1, .found = &found, .expected = &longest});
     else if (found > longest)
-        pe__report_whole(c, true, PE__MAX_TOO_LARGE, PE_OPTION_MAX_SEQLEN, &found, &longest);
+        pe__report(c, PE__MAX_TOO_LARGE,
+                   &(struct pe__said){.tensor = PE_OPTION_MAX_SEQLEN,
+                                      .at = -1,
+                                      .found = &found,
+                                      .expected = &longest,
+                                      .warning = true});
 }
 
 static void check_multiples(struct pe_check *c)
@@ -164,9 +191,12 @@ static void check_multiples(struct pe_check *c)
     for (uint64_t i = 0; i < n; i++) {
         int64_t length = lengths ? pe__at(c->lengths, i) : pe__at(c->cu, i + 1) - pe__at(c->cu, i);
         if (length > 0 && length % need)
-            pe__report(c, false, PE__NOT_MULTIPLE,
-                       lengths ? PE_OPTION_LENGTHS : PE_OPTION_CU_SEQLENS,
-                       (int64_t)(lengths ? i : i + 1), &length, &need);
+            pe__report(
+                c, PE__NOT_MULTIPLE,
+                &(struct pe__said){.tensor = lengths ? PE_OPTION_LENGTHS : PE_OPTION_CU_SEQLENS,
+                                   .at = (int64_t)(lengths ? i : i + 1),
+                                   .found = &length,
+                                   .expected = &need});
     }
 }
 
@@ -181,8 +211,11 @@ static void check_tokens(struct pe_check *c)
         sum += pe__at(c->lengths, i);
         bool last = i + 1 == c->lengths->count;
         if (sum > tokens || (last && exact && sum < tokens)) {
-            pe__report(c, false, PE__LENGTHS_DISAGREE, PE_OPTION_LENGTHS, (int64_t)i, &sum,
-                       &tokens);
+            pe__report(c, PE__LENGTHS_DISAGREE,
+                       &(struct pe__said){.tensor = PE_OPTION_LENGTHS,
+                                          .at = (int64_t)i,
+                                          .found = &sum,
+                                          .expected = &tokens});
             return;
         }
     }

@@ -30,11 +30,15 @@ static void check_row(struct pe_check *c, int64_t row)
     for (int64_t i = begin; i < end; i++) {
         int64_t v = pe__at(c->mask, (uint64_t)i);
         if (v != 0 && v != 1) {
-            pe__report(c, false, PE__MASK_NUMBER, PE_OPTION_ATTENTION_MASK, i, &v, NULL);
+            pe__report(
+                c, PE__MASK_NUMBER,
+                &(struct pe__said){.tensor = PE_OPTION_ATTENTION_MASK, .at = i, .found = &v});
             c->numbers_clean = false;
         }
         if (v == 0 && token && i < tail && !hole && c->q.holes == PE_HOLES_ERROR)
-            pe__report(c, false, PE__MASK_HOLE, PE_OPTION_ATTENTION_MASK, i, &zero, NULL);
+            pe__report(
+                c, PE__MASK_HOLE,
+                &(struct pe__said){.tensor = PE_OPTION_ATTENTION_MASK, .at = i, .found = &zero});
         hole = v == 0 && token;
         token |= v != 0;
         if (!compared)
@@ -42,9 +46,14 @@ static void check_row(struct pe_check *c, int64_t row)
         bool own = declared_token(c, i);
         bool given_away = i >= tail && c->q.tail != PE_TAIL_PADS;
         if (v != 0 && !own)
-            pe__report(c, false, PE__MASK_REAL, PE_OPTION_ATTENTION_MASK, i, &v, &zero);
+            pe__report(
+                c, PE__MASK_REAL,
+                &(struct pe__said){
+                    .tensor = PE_OPTION_ATTENTION_MASK, .at = i, .found = &v, .expected = &zero});
         else if (v == 0 && own && !given_away)
-            pe__report(c, false, PE__MASK_HIDES, PE_OPTION_ATTENTION_MASK, i, &zero, NULL);
+            pe__report(
+                c, PE__MASK_HIDES,
+                &(struct pe__said){.tensor = PE_OPTION_ATTENTION_MASK, .at = i, .found = &zero});
     }
 }
 
@@ -56,8 +65,10 @@ static void check_numbers(struct pe_check *c)
         pe__labels_row(&l, (uint64_t)row);
         while (pe__labels_next(&l, &run))
             if (run.repeated)
-                pe__report(c, false, PE__REPEATED, PE_OPTION_SEGMENT_IDS, row * c->width + run.slot,
-                           &run.number, NULL);
+                pe__report(c, PE__REPEATED,
+                           &(struct pe__said){.tensor = PE_OPTION_SEGMENT_IDS,
+                                              .at = row * c->width + run.slot,
+                                              .found = &run.number});
     }
     c->no_memory |= l.no_memory;
     pe__labels_clear(&l);

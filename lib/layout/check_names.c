@@ -42,7 +42,7 @@ static struct numbering numbering_of(const struct pe_convention *c)
 
 static bool ids_are(const struct pe_check *c, const struct pe__form *f)
 {
-    int64_t ids[1024], slots = c->rows * c->width;
+    int64_t ids[1024] = {0}, slots = c->rows * c->width;
     struct pe__spot at = {0};
     for (int64_t flat = 0; flat < slots; flat += 1024) {
         int64_t n = pe__min(1024, slots - flat);

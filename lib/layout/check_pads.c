@@ -52,9 +52,15 @@ static void check_range(struct pe_check *c, int64_t flat, bool token)
     bool meant = !token && q->given[PE_OPTION_FILL] &&
                  (q->fill == id || q->fill == PE_A_WORD + PE_FILL_CONTINUE);
     if (id < 0 && !meant)
-        pe__report(c, false, PE__NEGATIVE, PE_OPTION_POSITION_IDS, flat, &id, &zero);
+        pe__report(
+            c, PE__NEGATIVE,
+            &(struct pe__said){
+                .tensor = PE_OPTION_POSITION_IDS, .at = flat, .found = &id, .expected = &zero});
     if (q->given[PE_OPTION_TABLE_LENGTH] && id > last)
-        pe__report(c, false, PE__OUT_OF_TABLE, PE_OPTION_POSITION_IDS, flat, &id, &last);
+        pe__report(
+            c, PE__OUT_OF_TABLE,
+            &(struct pe__said){
+                .tensor = PE_OPTION_POSITION_IDS, .at = flat, .found = &id, .expected = &last});
 }
 
 static void check_row(struct pe_check *c, const struct row *r)
@@ -73,11 +79,19 @@ static void check_row(struct pe_check *c, const struct row *r)
         if (c->q.given[PE_OPTION_FILL]) {
             int64_t expected = pad_value(c, r, i, last);
             if (id != expected)
-                pe__report(c, false, PE__PAD_DIFFERS, PE_OPTION_POSITION_IDS, i, &id, &expected);
+                pe__report(c, PE__PAD_DIFFERS,
+                           &(struct pe__said){.tensor = PE_OPTION_POSITION_IDS,
+                                              .at = i,
+                                              .found = &id,
+                                              .expected = &expected});
         }
         if (c->q.read_as_packed && !told && i > r->begin && id != pe__id(c, i - 1) + 1) {
             int64_t expected = pe__id(c, i - 1) + 1;
-            pe__report(c, false, PE__PAD_RESTARTS, PE_OPTION_POSITION_IDS, i, &id, &expected);
+            pe__report(c, PE__PAD_RESTARTS,
+                       &(struct pe__said){.tensor = PE_OPTION_POSITION_IDS,
+                                          .at = i,
+                                          .found = &id,
+                                          .expected = &expected});
             told = true;
         }
     }

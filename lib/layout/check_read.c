@@ -23,7 +23,7 @@ static enum pe_error take_grid(struct pe_check *c, enum pe_option o, const struc
     *out = a;
     if (c->any_grid && ((int64_t)rows != c->rows || (int64_t)width != c->width)) {
         if (*comparable)
-            pe__report_whole(c, false, PE__ARRAYS_DIFFER, o, NULL, NULL);
+            pe__report(c, PE__ARRAYS_DIFFER, &(struct pe__said){.tensor = o, .at = -1});
         *comparable = false;
         return PE_OK;
     }
@@ -91,7 +91,8 @@ static enum pe_error take_segments(struct pe_check *c, bool *comparable,
         return e;
     if (c->any_grid && c->declared.rows != c->rows) {
         if (*comparable)
-            pe__report_whole(c, false, PE__ARRAYS_DIFFER, PE_OPTION_SEGMENTS, NULL, NULL);
+            pe__report(c, PE__ARRAYS_DIFFER,
+                       &(struct pe__said){.tensor = PE_OPTION_SEGMENTS, .at = -1});
         *comparable = false;
     }
     return PE_OK;

@@ -14,10 +14,9 @@ static const char *const names[] = {
 #undef PE_RULE
 };
 
-static struct pe_finding *add(struct pe_check *c, bool warning, enum pe__rule rule,
-                              enum pe_option tensor)
+static struct pe_finding *add(struct pe_check *c, enum pe__rule rule, const struct pe__said *said)
 {
-    struct pe__findings *f = warning ? &c->warnings : &c->errors;
+    struct pe__findings *f = said->warning ? &c->warnings : &c->errors;
     f->total++;
     if (f->listed == PE_MAX_FINDINGS)
         return NULL;
@@ -32,7 +31,7 @@ static struct pe_finding *add(struct pe_check *c, bool warning, enum pe__rule ru
         f->room = room;
     }
     struct pe_finding *out = &f->at[f->listed++];
-    *out = (struct pe_finding){.rule = names[rule], .tensor = tensor};
+    *out = (struct pe_finding){.rule = names[rule], .tensor = said->tensor};
     return out;
 }
 
@@ -71,25 +70,16 @@ static unsigned rank_of(const struct pe_check *c, enum pe_option tensor)
     }
 }
 
-void pe__report(struct pe_check *c, bool warning, enum pe__rule rule, enum pe_option tensor,
-                int64_t at, const int64_t *found, const int64_t *expected)
+void pe__report(struct pe_check *c, enum pe__rule rule, const struct pe__said *said)
 {
-    struct pe_finding *f = add(c, warning, rule, tensor);
+    struct pe_finding *f = add(c, rule, said);
     if (!f)
         return;
-    f->rank = rank_of(c, tensor);
-    f->index[0] = (uint64_t)at;
+    f->rank = said->at < 0 ? 0 : rank_of(c, said->tensor);
+    f->index[0] = (uint64_t)said->at;
     if (f->rank == 2) {
-        f->index[0] = (uint64_t)(at / c->width);
-        f->index[1] = (uint64_t)(at % c->width);
+        f->index[0] = (uint64_t)(said->at / c->width);
+        f->index[1] = (uint64_t)(said->at % c->width);
     }
-    fill_in(f, found, expected);
-}
-
-void pe__report_whole(struct pe_check *c, bool warning, enum pe__rule rule, enum pe_option tensor,
-                      const int64_t *found, const int64_t *expected)
-{
-    struct pe_finding *f = add(c, warning, rule, tensor);
-    if (f)
-        fill_in(f, found, expected);
+    fill_in(f, said->found, said->expected);
 }

@@ -20,7 +20,12 @@ static int64_t distance(const struct walk *w, int64_t flat)
 static void report(struct walk *w, bool warning, enum pe__rule rule, int64_t flat, int64_t found,
                    int64_t expected)
 {
-    pe__report(w->c, warning, rule, PE_OPTION_POSITION_IDS, flat, &found, &expected);
+    pe__report(w->c, rule,
+               &(struct pe__said){.tensor = PE_OPTION_POSITION_IDS,
+                                  .at = flat,
+                                  .found = &found,
+                                  .expected = &expected,
+                                  .warning = warning});
 }
 
 /* The first token of a document. `declared` is its position where that was declared. */

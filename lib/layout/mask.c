@@ -76,10 +76,17 @@ static struct place place_of(const struct pe__form *f, int64_t flat)
     return p;
 }
 
-/* Marks the keys of [lo, hi) that the query sees, in a row of marks that begins at key `from`. */
-static void mark_seen(const struct pe__form *f, const struct place *query, int64_t lo, int64_t hi,
-                      int64_t from, unsigned char mark, unsigned char *out)
+/* Keys [lo, hi) of a row of marks that begins at key `from`. */
+struct keys {
+    int64_t lo, hi, from;
+    unsigned char *out;
+};
+
+/* Marks those that the query sees. */
+static void mark_seen(const struct pe__form *f, const struct place *query, const struct keys *keys,
+                      unsigned char mark)
 {
+    int64_t lo = keys->lo, hi = keys->hi, from = keys->from;
     int64_t at = query->row * f->width;
     uint32_t lane = query->token ? lane_of(f, query->segment) : 0;
     uint32_t i = pe__segment_at(f, query->row, at + lo), end = f->row[query->row + 1].segment;
@@ -90,11 +97,11 @@ static void mark_seen(const struct pe__form *f, const struct place *query, int64
         uint32_t k = lane_of(f, i);
         int64_t a = pe__max(lo, s->slot - at), b = pe__min(hi, s->slot - at + s->length);
         if (a < b && s->sequence == query->sequence && (k == 0 || k == lane))
-            memset(out + (a - from), mark, (size_t)(b - a));
+            memset(keys->out + (a - from), mark, (size_t)(b - a));
     }
     int64_t tail = pe__max(lo, f->row[query->row].cover);
     if (tail < hi && pe__row_last_sequence(f, query->row) == query->sequence)
-        memset(out + (tail - from), mark, (size_t)(hi - tail));
+        memset(keys->out + (tail - from), mark, (size_t)(hi - tail));
 }
 
 void pe__mask(const struct pe__form *f, int64_t first, int64_t count, unsigned char *out)
@@ -113,7 +120,7 @@ void pe__mask(const struct pe__form *f, int64_t first, int64_t count, unsigned c
             hi = pe__min(hi, query.slot + q->window);
         }
         if (query.sequence != PE__NONE && lo < hi)
-            mark_seen(f, &query, lo, hi, from, seen, out);
+            mark_seen(f, &query, &(struct keys){lo, hi, from, out}, seen);
         if (q->pad_self && query.slot >= from && query.slot < from + n)
             out[query.slot - from] = seen;
         out += n;

@@ -181,9 +181,9 @@ static enum pe_error concatenate(struct cutting *c)
  * lengths. */
 static struct pe__item *sort_by_length(struct pe__item *from, struct pe__item *to, uint64_t n)
 {
-    int64_t all = 0;
+    uint64_t all = 0;
     for (uint64_t i = 0; i < n; i++)
-        all |= from[i].length;
+        all |= (uint64_t)from[i].length;
     for (unsigned shift = 0; shift < 64 && all >> shift; shift += 8) {
         uint64_t start[257] = {0};
         for (uint64_t i = 0; i < n; i++)

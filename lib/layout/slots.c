@@ -8,100 +8,6 @@
 #include "layout/fault.h"
 #include "must.h"
 
-/* The past of a padded row, read back from its first position. */
-static int64_t padded_past(const struct pe__form *f, int64_t row)
-{
-    const struct pe__row *r = &f->row[row];
-    uint32_t i = r->first_tokens != PE__NONE ? r->first_tokens : r->segment;
-    const struct pe__segment *s = &f->segment[i];
-    int64_t moved = f->q->count == PE_COUNT_SLOTS && s->length ? s->slot - row * f->width : 0;
-    return s->position - f->q->start - moved;
-}
-
-static struct pe__pads drawn_on(const struct pe__form *f, int64_t row, uint32_t anchor,
-                                int64_t flat)
-{
-    const struct pe__row *r = &f->row[row];
-    struct pe__pads p = {.step = 1};
-    uint32_t near = anchor != PE__NONE ? anchor : r->first_tokens;
-    if (near != PE__NONE)
-        p.value = f->segment[near].position + (flat - f->segment[near].slot);
-    else
-        p.value = pe__row_base(f, row) + (flat - row * f->width);
-    return p;
-}
-
-struct pe__pads pe__pads_at(const struct pe__form *f, int64_t row, uint32_t segment, int64_t flat)
-{
-    const struct pe_layout_request *q = f->q;
-    uint32_t anchor = segment != PE__NONE ? f->segment[segment].anchor : PE__NONE;
-    const struct pe__segment *a = anchor != PE__NONE ? &f->segment[anchor] : NULL;
-    struct pe__pads p = {0};
-    if (q->fill < PE_A_WORD) {
-        p.value = q->fill;
-        return p;
-    }
-    switch (q->fill - PE_A_WORD) {
-    case PE_FILL_LAST:
-        p.value = a ? a->position + a->length - 1 : pe__row_base(f, row);
-        break;
-    case PE_FILL_NEXT:
-        p.value = a ? a->position + a->length : pe__row_base(f, row);
-        break;
-    case PE_FILL_CONTINUE:
-        return drawn_on(f, row, anchor, flat);
-    case PE_FILL_RESTART:
-        p.step = 1;
-        p.phase = flat - (a ? a->slot + a->length : row * f->width);
-        p.again = q->start;
-        if (q->given[PE_OPTION_TABLE_LENGTH]) {
-            p.cycle = q->table_length - q->start;
-            p.phase %= p.cycle;
-        }
-        p.value = q->start + p.phase;
-        break;
-    default:
-        must(q->fill - PE_A_WORD == PE_FILL_SLOT);
-        p.step = 1;
-        p.value = q->start + (f->padded ? padded_past(f, row) : 0) + flat - row * f->width;
-    }
-    return p;
-}
-
-int64_t pe__pad_inside(const struct pe__form *f, int64_t value)
-{
-    if (!f->q->given[PE_OPTION_TABLE_LENGTH])
-        return value;
-    return pe__min(pe__max(value, 0), f->q->table_length - 1);
-}
-
-/* A rising run, cut off at the ends of the table. */
-static void put_inside(const struct pe__form *f, struct pe__sink *out, int64_t v, int64_t step,
-                       int64_t n)
-{
-    if (!f->q->given[PE_OPTION_TABLE_LENGTH] || step == 0) {
-        pe__put_run(out, pe__pad_inside(f, v), step, n);
-        return;
-    }
-    int64_t last = f->q->table_length - 1;
-    int64_t below = pe__min(n, pe__max(0, -v));
-    pe__put_run(out, 0, 0, below);
-    int64_t inside = pe__min(n - below, pe__max(0, last + 1 - (v + below)));
-    pe__put_run(out, v + below, 1, inside);
-    pe__put_run(out, last, 0, n - below - inside);
-}
-
-static void put_pads(const struct pe__form *f, struct pe__sink *out, struct pe__pads p, int64_t n)
-{
-    while (p.cycle && n) {
-        int64_t now = pe__min(n, p.cycle - p.phase);
-        put_inside(f, out, p.again + p.phase, 1, now);
-        p.phase = 0;
-        n -= now;
-    }
-    put_inside(f, out, p.value, p.step, n);
-}
-
 static int64_t last_slot(const struct pe__segment *s)
 {
     return s->slot + s->length - 1;
@@ -183,11 +89,18 @@ static void put_origins(const struct pe__form *f, struct pe__sink *out, int64_t 
     }
 }
 
-static void put_tokens(const struct pe__form *f, enum pe_out id, int64_t row, uint32_t segment,
-                       int64_t flat, int64_t n, struct pe__sink *out)
+/* Slots that are alike: tokens of one segment, or pads. */
+struct stretch {
+    int64_t row;
+    uint32_t segment; /* as in pe__spot */
+    int64_t flat, n;
+};
+
+static void put_tokens(const struct pe__form *f, enum pe_out id, const struct stretch *t,
+                       struct pe__sink *out)
 {
-    const struct pe__segment *s = &f->segment[segment];
-    int64_t k = flat - s->slot;
+    const struct pe__segment *s = &f->segment[t->segment];
+    int64_t flat = t->flat, n = t->n, k = flat - s->slot;
     switch (id) {
     case PE_OUT_POSITION_IDS:
         pe__put_run(out, s->position + k, 1, n);
@@ -196,7 +109,8 @@ static void put_tokens(const struct pe__form *f, enum pe_out id, int64_t row, ui
         pe__put_run(out, 1, 0, n);
         break;
     case PE_OUT_SEGMENT_IDS:
-        pe__put_run(out, f->q->segment_base + (int64_t)(s->sequence - f->row[row].sequence), 0, n);
+        pe__put_run(out, f->q->segment_base + (int64_t)(s->sequence - f->row[t->row].sequence), 0,
+                    n);
         break;
     case PE_OUT_DOCUMENT_IDS:
         pe__put_run(out, s->document, 0, n);
@@ -211,7 +125,7 @@ static void put_tokens(const struct pe__form *f, enum pe_out id, int64_t row, ui
         put_loss(f, out, s, flat, n);
         break;
     case PE_OUT_GATHER:
-        put_origins(f, out, f->source[segment] + k, n);
+        put_origins(f, out, f->source[t->segment] + k, n);
         break;
     case PE_OUT_REPAD_INDICES:
         pe__put_run(out, s->cover + k, 1, n);
@@ -222,15 +136,16 @@ static void put_tokens(const struct pe__form *f, enum pe_out id, int64_t row, ui
     }
 }
 
-static void put_no_tokens(const struct pe__form *f, enum pe_out id, int64_t row, uint32_t segment,
-                          int64_t flat, int64_t n, struct pe__sink *out)
+static void put_no_tokens(const struct pe__form *f, enum pe_out id, const struct stretch *t,
+                          struct pe__sink *out)
 {
+    int64_t row = t->row, flat = t->flat, n = t->n;
     const struct pe__row *r = &f->row[row];
     int64_t end = (row + 1) * f->width;
     bool covered = flat - row * f->width >= r->cover;
     switch (id) {
     case PE_OUT_POSITION_IDS:
-        put_pads(f, out, pe__pads_at(f, row, segment, flat), n);
+        pe__put_pads(f, out, pe__pads_at(f, row, t->segment, flat), n);
         break;
     case PE_OUT_ATTENTION_MASK:
     case PE_OUT_LOSS_MASK:
@@ -278,68 +193,20 @@ void pe__slots(const struct pe__form *f, enum pe_out id, int64_t flat, int64_t c
         seek(f, at, flat);
         int64_t row_end = (at->row + 1) * f->width;
         const struct pe__segment *s = at->segment != PE__NONE ? &f->segment[at->segment] : NULL;
-        int64_t n;
+        struct stretch t = {at->row, at->segment, flat, 0};
         if (s && flat < s->slot + s->length) {
-            n = pe__min(count, s->slot + s->length - flat);
-            put_tokens(f, id, at->row, at->segment, flat, n, out);
+            t.n = pe__min(count, s->slot + s->length - flat);
+            put_tokens(f, id, &t, out);
         } else {
             uint32_t next = s ? at->segment + 1 : f->row[at->row].segment;
             int64_t end = next < f->row[at->row + 1].segment ? f->segment[next].slot : row_end;
             int64_t cover = row_end - f->width + f->row[at->row].cover;
             if (flat < cover)
                 end = pe__min(end, cover);
-            n = pe__min(count, end - flat);
-            put_no_tokens(f, id, at->row, at->segment, flat, n, out);
+            t.n = pe__min(count, end - flat);
+            put_no_tokens(f, id, &t, out);
         }
-        flat += n;
-        count -= n;
+        flat += t.n;
+        count -= t.n;
     }
-}
-
-/* ---------------------------------------------------------------- smallest and largest */
-
-struct extent {
-    bool any;
-    int64_t least, most;
-};
-
-static void widen(struct extent *e, int64_t a, int64_t b)
-{
-    e->least = e->any ? pe__min(e->least, a) : a;
-    e->most = e->any ? pe__max(e->most, b) : b;
-    e->any = true;
-}
-
-static void widen_by_pads(const struct pe__form *f, struct extent *e, int64_t row, uint32_t segment,
-                          int64_t flat, int64_t end)
-{
-    int64_t n = end - flat;
-    if (n <= 0)
-        return;
-    struct pe__pads p = pe__pads_at(f, row, segment, flat);
-    int64_t least = p.value, most = p.value + p.step * (n - 1);
-    if (p.cycle && p.phase + n > p.cycle) {
-        least = p.again;
-        most = p.again + p.cycle - 1;
-    }
-    widen(e, pe__pad_inside(f, least), pe__pad_inside(f, most));
-}
-
-bool pe__position_extent(const struct pe__form *f, int64_t *least, int64_t *most)
-{
-    struct extent e = {0};
-    for (int64_t row = 0; row < f->rows; row++) {
-        uint32_t i = f->row[row].segment, end = f->row[row + 1].segment;
-        int64_t at = row * f->width, row_end = at + f->width;
-        widen_by_pads(f, &e, row, PE__NONE, at, i < end ? f->segment[i].slot : row_end);
-        for (; i < end; i++) {
-            const struct pe__segment *s = &f->segment[i];
-            if (s->length)
-                widen(&e, s->position, s->position + s->length - 1);
-            widen_by_pads(f, &e, row, i, s->slot + s->length, i + 1 < end ? s[1].slot : row_end);
-        }
-    }
-    *least = e.least;
-    *most = e.most;
-    return e.any;
 }

@@ -33,6 +33,9 @@ struct pe__pads {
 /* Of the pads of a row from a flat slot on, up to the next segment. `segment`: as in pe__spot. */
 struct pe__pads pe__pads_at(const struct pe__form *, int64_t row, uint32_t segment, int64_t flat);
 
+/* Appends n of them. */
+void pe__put_pads(const struct pe__form *, struct pe__sink *, struct pe__pads, int64_t n);
+
 /* A number of pads as the table allows it. */
 int64_t pe__pad_inside(const struct pe__form *, int64_t value);
 

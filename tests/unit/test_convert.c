@@ -3,7 +3,7 @@
  * test_convert.c: pe_convert against the definition: exact where nothing is lost, else the nearer
  * of the two neighbours, the even one of a tie.
  */
-#include "posenc.h"
+#include "dtype.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,6 +85,51 @@ static void one_rounding(void **state)
     assert_int_equal(half, 0x3c00);
 }
 
+/* Against the one rounding routine of the library, on doubles of every size: near ties of each
+ * type, beside them by a last bit, subnormal in it, and as they come. */
+static void as_the_library_rounds(void **state)
+{
+    (void)state;
+    static const enum pe_dtype to[] = {PE_DTYPE_F32, PE_DTYPE_F16, PE_DTYPE_BF16,
+                                       PE_DTYPE_BF16_AS_F32};
+    static const int kept[] = {24, 11, 8, 8};
+    uint64_t z = 1;
+    for (int i = 0; i < 400000; i++) {
+        z = z * 6364136223846793005u + 1442695040888963407u;
+        const int t = i % 4, exponent = (int)(z >> 33) % 340 - 170;
+        double v = ldexp(1 + (double)(z >> 12 & 0xfffffffff) * 0x1p-36, exponent);
+        if (i & 4) { /* a tie: one bit beyond those that are kept */
+            v = ldexp(floor(ldexp(1 + (double)(z >> 40) * 0x1p-24, kept[t])) + 0.5,
+                      exponent - kept[t]);
+            v = i & 8 ? nextafter(v, i & 16 ? 0 : INFINITY) : v;
+        }
+        v = i & 32 ? -v : v;
+        unsigned char got[8] = {0}, want[8] = {0};
+        pe_convert(PE_DTYPE_F64, &v, to[t], got, 1);
+        pe__store_f64(v, to[t], want);
+        if (memcmp(got, want, 8))
+            fail_msg("%a as %s", v, pe_dtype_name(to[t]));
+        const float single = (float)v;
+        pe_convert(PE_DTYPE_F32, &single, to[t], got, 1);
+        pe__store_f64(single, to[t], want);
+        if (memcmp(got, want, 8))
+            fail_msg("%a (f32) as %s", (double)single, pe_dtype_name(to[t]));
+    }
+}
+
+static void not_a_number(void **state)
+{
+    (void)state;
+    double in[] = {NAN, INFINITY, -INFINITY}, back[3];
+    for (int t = 1; t < 4; t++) {
+        unsigned char out[24];
+        pe_convert(PE_DTYPE_F64, in, real[t], out, 3);
+        pe_convert(real[t], out, PE_DTYPE_F64, back, 3);
+        assert_true(isnan(back[0]));
+        assert_true(back[1] == INFINITY && back[2] == -INFINITY);
+    }
+}
+
 static void too_large_and_signs(void **state)
 {
     (void)state;
@@ -151,6 +196,8 @@ int main(void)
         cmocka_unit_test(any_alignment),
         cmocka_unit_test(bf16_in_f32),
         cmocka_unit_test(integers_are_refused),
+        cmocka_unit_test(as_the_library_rounds),
+        cmocka_unit_test(not_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,8 +32,10 @@ static void together(void **state)
     assert_int_equal(enter(a, 2, &at[3]), ADMIT_TOO_MANY);
     assert_int_equal(enter(a, 2, &at[4]), ADMIT_TOO_MANY);
     admit_leave(a, &at[3]);
-    admit_leave(a, &at[4]);
+    assert_int_equal(admit_again(a, &at[4]), ADMIT_TOO_MANY);
     admit_leave(a, &at[0]);
+    assert_int_equal(admit_again(a, &at[4]), ADMIT_WELCOME);
+    admit_leave(a, &at[4]);
     assert_int_equal(enter(a, 2, &at[0]), ADMIT_WELCOME);
     for (int i = 0; i < 3; i++)
         admit_leave(a, &at[i]);
@@ -50,8 +52,10 @@ static void of_one_address(void **state)
     assert_int_equal(enter(a, 7, &at[1]), ADMIT_WELCOME);
     assert_int_equal(enter(a, 7, &at[2]), ADMIT_TOO_MANY_OF_ONE);
     assert_int_equal(enter(a, 8, &other), ADMIT_WELCOME);
-    admit_leave(a, &at[2]);
+    assert_int_equal(admit_again(a, &at[2]), ADMIT_TOO_MANY_OF_ONE);
     admit_leave(a, &at[0]);
+    assert_int_equal(admit_again(a, &at[2]), ADMIT_WELCOME);
+    admit_leave(a, &at[2]);
     assert_int_equal(enter(a, 7, &at[0]), ADMIT_WELCOME);
     admit_close(&a);
 }
@@ -77,7 +81,8 @@ static void many_addresses(void **state)
     static struct admit_address at[20000];
     (void)state;
     for (uint32_t i = 0; i < 20000; i++)
-        assert_int_equal(enter(a, i / 4 * 4096, &at[i]), i % 4 == 3 ? ADMIT_TOO_MANY_OF_ONE : ADMIT_WELCOME);
+        assert_int_equal(enter(a, i / 4 * 4096, &at[i]),
+                         i % 4 == 3 ? ADMIT_TOO_MANY_OF_ONE : ADMIT_WELCOME);
     for (uint32_t i = 0; i < 20000; i++)
         admit_leave(a, &at[i]);
     assert_int_equal(enter(a, 0, &at[0]), ADMIT_WELCOME);

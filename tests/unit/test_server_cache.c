@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_cache.c: one build for each key, joins, the limit of bytes, and what is never pushed out.
+ * test_server_cache.c: one build for each key, joins, the limit of bytes, and what is never pushed
+ * out.
  */
 #include "cache.h"
 
@@ -20,7 +21,8 @@ static struct key key_of(unsigned n)
 {
     struct key k;
     memset(&k, 0, sizeof k);
-    memcpy(k.bytes + 12, &n, sizeof n); /* equal first bytes: the table must not depend on those alone */
+    memcpy(k.bytes + 12, &n,
+           sizeof n); /* equal first bytes: the table must not depend on those alone */
     return k;
 }
 
@@ -158,7 +160,8 @@ static void what_is_being_sent_outlives_its_entry(void **state)
     payload_leave(&sent);
 }
 
-/* Bytes that are pushed out and still read count against the limit, or slow readers would own the memory. */
+/* Bytes that are pushed out and still read count against the limit, or slow readers would own the
+ * memory. */
 static void memory_still_in_use_is_counted(void **state)
 {
     struct cache *c = *state;

@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#define ARGUMENTS(...)                                                                             \
-    (char *[])                                                                                     \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
+#define ARGUMENTS(...)    \
+    (char *[])            \
+    {                     \
+        __VA_ARGS__, NULL \
     }
 
 static int count(char **argv)
@@ -74,7 +74,8 @@ static void stronger_sources_win(void **state)
 {
     struct config c;
     struct config_error e;
-    char *path = file_with("{\"threads\":3,\"cache_size\":\"1MiB\",\"idle_timeout\":\"7s\",\"listen\":[\"127.0.0.1:1\"]}");
+    char *path = file_with("{\"threads\":3,\"cache_size\":\"1MiB\",\"idle_timeout\":\"7s\","
+                           "\"listen\":[\"127.0.0.1:1\"]}");
     (void)state;
     setenv("POSENC_CONFIG", path, 1);
     setenv("POSENC_CACHE_SIZE", "2MiB", 1);
@@ -138,7 +139,8 @@ static void configuration_is_78(void **state)
     setenv("POSENC_LOG_LEVEL", "loud", 1);
     refuses(ARGUMENTS(NULL), EXIT_CONFIG, "POSENC_LOG_LEVEL", "error, warn, info, debug");
     unsetenv("POSENC_LOG_LEVEL");
-    refuses(ARGUMENTS("--config", "/nonexistent/posenc.json"), EXIT_CONFIG, "/nonexistent/posenc.json", "read");
+    refuses(ARGUMENTS("--config", "/nonexistent/posenc.json"), EXIT_CONFIG,
+            "/nonexistent/posenc.json", "read");
 }
 
 static void bad_files_are_refused(void **state)

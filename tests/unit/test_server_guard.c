@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_guard.c: heads of requests through the library itself, over a socket pair: which are let
- * through and with which status the others are refused. The good ones show that the guard knows how this
- * version of the library lays its memory out; without them it could refuse everything.
+ * test_server_guard.c: heads of requests through the library itself, over a socket pair: which are
+ * let through and with which status the others are refused. The good ones show that the guard knows
+ * how this version of the library lays its memory out; without them it could refuse everything.
  */
 #include "guard.h"
 
@@ -36,8 +36,9 @@ static void *note_target(void *closure, const char *target, struct MHD_Connectio
     return s;
 }
 
-static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, const char *url, const char *method,
-                              const char *version, const char *upload, size_t *size, void **context)
+static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *size, void **context)
 {
     struct seen *s = closure;
     (void)url;
@@ -46,21 +47,23 @@ static enum MHD_Result handle(void *closure, struct MHD_Connection *connection, 
     *size = 0;
     if (s->calls++)
         return MHD_NO;
-    s->verdict = guard_check(connection, method, version, s->raw, (struct api_bytes){s->target, strlen(s->target)},
-                             &s->head);
+    s->verdict = guard_check(connection, method, version, s->raw,
+                             (struct api_bytes){s->target, strlen(s->target)}, &s->head);
     guard_read(connection, &s->again);
     snprintf(s->accept, sizeof s->accept, "%.*s", (int)s->again.accept.len, s->again.accept.at);
     snprintf(s->id, sizeof s->id, "%.*s", (int)s->head.request_id.len, s->head.request_id.at);
-    snprintf(s->tag, sizeof s->tag, "%.*s", (int)s->head.if_none_match.len, s->head.if_none_match.at);
+    snprintf(s->tag, sizeof s->tag, "%.*s", (int)s->head.if_none_match.len,
+             s->head.if_none_match.at);
     return MHD_NO;
 }
 
 static int start(void **state)
 {
     static struct seen s;
-    s.daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, handle, &s,
-                                MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, note_target, &s,
-                                MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16384, MHD_OPTION_END);
+    s.daemon =
+        MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET, 0, NULL, NULL, handle, &s,
+                         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, note_target,
+                         &s, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16384, MHD_OPTION_END);
     *state = &s;
     return s.daemon == NULL;
 }
@@ -100,9 +103,9 @@ struct head_case {
     size_t size;
     int status; /* 0: well-formed; -1: the library refuses it itself */
 };
-#define CASE(text, status)                                                                         \
-    {                                                                                              \
-        text, sizeof text - 1, status                                                              \
+#define CASE(text, status)            \
+    {                                 \
+        text, sizeof text - 1, status \
     }
 
 static const struct head_case heads[] = {
@@ -149,13 +152,20 @@ static const struct head_case heads[] = {
     CASE("GET / HTTP/1.1\r\nHost: a\r\n: v\r\n\r\n", 400),
     CASE("GET / HTTP/1.1\r\nHost: a\r\n\0\r\nX: b\r\n\r\n", 400),
     CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\n", 400),
-    CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
-    CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400),
-    CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Type: a\r\nContent-Type: b\r\n\r\n", 400),
+    CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+         400),
+    CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nAuthorization: a\r\nAuthorization: "
+         "b\r\n\r\n",
+         400),
+    CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nContent-Type: a\r\nContent-Type: "
+         "b\r\n\r\n",
+         400),
     CASE("GET / HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1\r\nRange: bytes=0-1\r\n\r\n", 400),
 
     CASE("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
-    CASE("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n", 411),
+    CASE("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: "
+         "chunked\r\n\r\n",
+         411),
     CASE("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n", 411),
     CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 18446744073709551615\r\n\r\n", 413),
     CASE("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 0000000000000000005\r\n\r\n", 413),
@@ -174,8 +184,8 @@ static void heads_in_pieces_of(struct seen *s, size_t piece)
         bool handed = send_head(s, heads[i].bytes, heads[i].size, piece);
         int status = handed ? s->verdict.status : -1;
         if (status != heads[i].status)
-            fail_msg("case %zu in pieces of %zu: %d instead of %d: %s", i, piece, status, heads[i].status,
-                     heads[i].bytes);
+            fail_msg("case %zu in pieces of %zu: %d instead of %d: %s", i, piece, status,
+                     heads[i].status, heads[i].bytes);
         if (status > 0)
             assert_non_null(s->verdict.detail);
     }
@@ -199,8 +209,9 @@ static void heads_in_sevens(void **state)
 static void what_is_found(void **state)
 {
     struct seen *s = *state;
-    static const char head[] = "GET /x?y=z HTTP/1.1\r\nHost: a\r\naccept:  application/json \r\nX-Request-Id: abc\r\n"
-                               "traceparent: 00-1-2-3\r\nIf-None-Match: \"t\"\r\nUser-Agent: u\r\n\r\n";
+    static const char head[] =
+        "GET /x?y=z HTTP/1.1\r\nHost: a\r\naccept:  application/json \r\nX-Request-Id: abc\r\n"
+        "traceparent: 00-1-2-3\r\nIf-None-Match: \"t\"\r\nUser-Agent: u\r\n\r\n";
     assert_true(send_head(s, head, sizeof head - 1, sizeof head));
     assert_int_equal(s->verdict.status, 0);
     assert_true(s->head.plain);
@@ -215,7 +226,8 @@ static void what_is_found(void **state)
 static void values_are_trimmed(void **state)
 {
     struct seen *s = *state;
-    static const char head[] = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nX-A: \t b c \t\r\n\r\n";
+    static const char head[] =
+        "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nX-A: \t b c \t\r\n\r\n";
     assert_true(send_head(s, head, sizeof head - 1, sizeof head));
     assert_int_equal(s->verdict.status, 0);
     assert_true(s->head.has_length);
@@ -227,9 +239,14 @@ static void values_are_trimmed(void **state)
 static void what_is_not_plain(void **state)
 {
     struct seen *s = *state;
-    static const char *const lines[] = {"Range: bytes=0-1", "If-Match: \"a\"", "If-Range: \"a\"",
-                                        "If-Modified-Since: x", "Authorization: Bearer x", "Content-Type: text/plain",
-                                        "Accept: a/b\r\nAccept: c/d", "If-None-Match: \"a\"\r\nIf-None-Match: \"b\""};
+    static const char *const lines[] = {"Range: bytes=0-1",
+                                        "If-Match: \"a\"",
+                                        "If-Range: \"a\"",
+                                        "If-Modified-Since: x",
+                                        "Authorization: Bearer x",
+                                        "Content-Type: text/plain",
+                                        "Accept: a/b\r\nAccept: c/d",
+                                        "If-None-Match: \"a\"\r\nIf-None-Match: \"b\""};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char head[256];
         int n = snprintf(head, sizeof head, "GET / HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n", lines[i]);
@@ -266,8 +283,9 @@ static void limits_of_a_head(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DAEMON(heads_whole),        WITH_DAEMON(heads_byte_by_byte), WITH_DAEMON(heads_in_sevens),
-        WITH_DAEMON(what_is_found),      WITH_DAEMON(values_are_trimmed), WITH_DAEMON(what_is_not_plain),
+        WITH_DAEMON(heads_whole),        WITH_DAEMON(heads_byte_by_byte),
+        WITH_DAEMON(heads_in_sevens),    WITH_DAEMON(what_is_found),
+        WITH_DAEMON(values_are_trimmed), WITH_DAEMON(what_is_not_plain),
         WITH_DAEMON(limits_of_a_head),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_log.c: lines on stderr: JSON stays JSON and a line stays a line whatever a request holds.
+ * test_server_log.c: lines on stderr: JSON stays JSON and a line stays a line whatever a request
+ * holds.
  */
 #include "log.h"
 
@@ -191,7 +192,8 @@ static void ready_is_always_said(void **state)
     char *text = written(&size);
     json_t *root = json_loadb(text, size, 0, NULL);
     assert_string_equal(member(root, "msg"), "ready");
-    assert_string_equal(json_string_value(json_array_get(json_object_get(root, "listen"), 1)), urls[1]);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(root, "listen"), 1)),
+                        urls[1]);
     json_decref(root);
     free(text);
     log_open(false, LOG_ERROR);
@@ -223,8 +225,9 @@ static void buffers_overflow_into_writes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CAUGHT(every_byte_is_escaped),     CAUGHT(each_byte_at_each_place), CAUGHT(members_are_there),
-        CAUGHT(long_texts_are_cut),        CAUGHT(text_has_no_control_bytes), CAUGHT(levels_are_held),
+        CAUGHT(every_byte_is_escaped),     CAUGHT(each_byte_at_each_place),
+        CAUGHT(members_are_there),         CAUGHT(long_texts_are_cut),
+        CAUGHT(text_has_no_control_bytes), CAUGHT(levels_are_held),
         CAUGHT(ready_is_always_said),      CAUGHT(buffers_overflow_into_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_metrics.c: what a scrape says: each series once, shards added up, labels from closed sets.
+ * test_server_metrics.c: what a scrape says: each series once, shards added up, labels from closed
+ * sets.
  */
 #include "metrics.h"
 
@@ -42,8 +43,10 @@ static void shards_are_added_up(void **state)
     metrics_count(other, METRIC_BYTES, 32);
     assert_int_equal(metrics_sum(METRIC_BYTES), 42);
     char *text = scrape();
-    assert_non_null(strstr(text, "posenc_requests_total{route=\"table\",method=\"GET\",status=\"200\"} 3\n"));
-    assert_non_null(strstr(text, "posenc_requests_total{route=\"table\",method=\"GET\",status=\"404\"} 1\n"));
+    assert_non_null(
+        strstr(text, "posenc_requests_total{route=\"table\",method=\"GET\",status=\"200\"} 3\n"));
+    assert_non_null(
+        strstr(text, "posenc_requests_total{route=\"table\",method=\"GET\",status=\"404\"} 1\n"));
     assert_non_null(strstr(text, "posenc_response_bytes_total 42\n"));
     assert_non_null(strstr(text, "posenc_request_duration_seconds_bucket{le=\"0.0001\"} 3\n"));
     assert_non_null(strstr(text, "posenc_request_duration_seconds_bucket{le=\"10\"} 3\n"));

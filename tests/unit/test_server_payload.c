@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_payload.c: payloads: owners, progress, those who wait for it, and letters to a loop from
- * another thread.
+ * test_server_payload.c: payloads: owners, progress, those who wait for it, and letters to a loop
+ * from another thread.
  */
 #include "metrics.h"
 #include "payload.h"
@@ -57,7 +57,8 @@ static void turn(struct desk *d)
 
 static void sizes_of_all_kinds(void **state)
 {
-    static const size_t sizes[] = {0, 1, 4095, 8191, 8192, 8193, 100000, 2 << 20, (2 << 20) + 1, 9 << 20};
+    static const size_t sizes[] = {0,    1,      4095,    8191,          8192,
+                                   8193, 100000, 2 << 20, (2 << 20) + 1, 9 << 20};
     (void)state;
     int64_t before = metrics_level(METRIC_PAYLOAD_BYTES);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

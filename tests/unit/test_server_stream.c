@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_stream.c: bodies of tables: the same bytes whether they are made as they are pulled, in pieces
- * of any size, of a payload that is made at once, or of one that a pool makes meanwhile; any window of them
- * is a part of the whole; payloads in bands equal payloads in one go.
+ * test_server_stream.c: bodies of tables: the same bytes whether they are made as they are pulled,
+ * in pieces of any size, of a payload that is made at once, or of one that a pool makes meanwhile;
+ * any window of them is a part of the whole; payloads in bands equal payloads in one go.
  */
 #include "stream.h"
 
@@ -63,10 +63,15 @@ static int close_shop(void **state)
 
 static struct order *order_of(const char *target, const char *range)
 {
-    static const struct api_limits limits = {.max_json_values = 1 << 22, .max_body = 1 << 20, .cache_size = 64 << 20};
+    static const struct api_limits limits = {
+        .max_json_values = 1 << 22, .max_body = 1 << 20, .cache_size = 64 << 20};
     struct api_header header = {"Range", {range, range ? strlen(range) : 0}};
-    struct api_request r = {.method = "GET", .target = {target, strlen(target)}, .headers = &header,
-                            .header_count = range ? 1 : 0, .request_id = "t", .limits = &limits};
+    struct api_request r = {.method = "GET",
+                            .target = {target, strlen(target)},
+                            .headers = &header,
+                            .header_count = range ? 1 : 0,
+                            .request_id = "t",
+                            .limits = &limits};
     struct api_plan *plan = api_plan(&r);
     assert_non_null(plan);
     if (plan->source != API_TABLE)
@@ -81,7 +86,8 @@ struct body {
     size_t size;
 };
 
-/* Pulls to the end, `piece` bytes at a time; of a payload under way it waits by turning the loop. */
+/* Pulls to the end, `piece` bytes at a time; of a payload under way it waits by turning the loop.
+ */
 static struct body pull(struct shop *shop, struct stream *s, size_t piece)
 {
     struct body b = {NULL, 0};
@@ -169,9 +175,10 @@ static void payloads_hold_the_same(void **state)
 static void the_pool_makes_the_same_meanwhile(void **state)
 {
     struct shop *shop = *state;
-    static const char *const more[] = {
-        "/v1/tables/rope.safetensors?length=40000&width=64", "/v1/tables/sinusoidal.bin?length=30000&width=64&dtype=f64",
-        "/v1/tables/rope.json?length=3000&width=64", "/v1/tables/rope/frequencies.json?width=64"};
+    static const char *const more[] = {"/v1/tables/rope.safetensors?length=40000&width=64",
+                                       "/v1/tables/sinusoidal.bin?length=30000&width=64&dtype=f64",
+                                       "/v1/tables/rope.json?length=3000&width=64",
+                                       "/v1/tables/rope/frequencies.json?width=64"};
     for (size_t t = 0; t < sizeof more / sizeof *more; t++) {
         struct order *o = order_of(more[t], NULL);
         struct body made = direct(shop, o, 1 << 16);
@@ -234,7 +241,8 @@ static void far_rows_cost_their_own(void **state)
     assert_int_equal(o->plan->status, 206);
     struct body b = direct(shop, o, 1 << 16);
     assert_int_equal(b.size, 256);
-    struct order *same_row = order_of("/v1/tables/sinusoidal.bin?length=1&width=64&offset=1125899906842623", NULL);
+    struct order *same_row =
+        order_of("/v1/tables/sinusoidal.bin?length=1&width=64&offset=1125899906842623", NULL);
     struct body other = direct(shop, same_row, 1 << 16);
     same("the last row", b, other);
     free(b.at);

@@ -113,9 +113,9 @@ static void addresses_go_there_and_back(void **state)
 static void addresses_are_refused(void **state)
 {
     static const char *const texts[] = {
-        "",          "nonsense",   "127.0.0.1",       "127.0.0.1:",  "127.0.0.1:99999", "127.0.0.1:-1", ":8080",
-        "1.2.3:80",  "[::1:80",    "::1:80",          "[zz]:80",     "example.org:80",  "unix:",        "[]:80",
-        "1.2.3.4:80x",
+        "",      "nonsense", "127.0.0.1",   "127.0.0.1:", "127.0.0.1:99999", "127.0.0.1:-1",
+        ":8080", "1.2.3:80", "[::1:80",     "::1:80",     "[zz]:80",         "example.org:80",
+        "unix:", "[]:80",    "1.2.3.4:80x",
     };
     char wrong[160];
     char path[256] = "unix:";
@@ -149,9 +149,9 @@ static void slips_are_understood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(amounts_are_read),        cmocka_unit_test(amounts_are_refused),
-        cmocka_unit_test(bounds_name_themselves),  cmocka_unit_test(addresses_go_there_and_back),
-        cmocka_unit_test(addresses_are_refused),   cmocka_unit_test(slips_are_understood),
+        cmocka_unit_test(amounts_are_read),       cmocka_unit_test(amounts_are_refused),
+        cmocka_unit_test(bounds_name_themselves), cmocka_unit_test(addresses_go_there_and_back),
+        cmocka_unit_test(addresses_are_refused),  cmocka_unit_test(slips_are_understood),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
