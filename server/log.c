@@ -267,7 +267,7 @@ void log_add(struct log_buffer *b, const struct log_request *r)
     if (b->capacity - b->length < LOG_LINE_LIMIT)
         log_flush(b);
     struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
+    clock_gettime(CLOCK_REALTIME_COARSE, &now); /* to 4 ms, at a quarter of the cost */
     if (now.tv_sec != b->second)
         print_second(b->second = now.tv_sec, b->clock);
     char *p = put_start(b->at + b->length, b->clock, now.tv_nsec, LOG_INFO, "request");

@@ -151,6 +151,34 @@ static void every_parameter(void **unused)
     json_decref(doc);
 }
 
+/* Options of layouts, their words and endpoints; besides them rows= and the four of presentation.
+ */
+static void every_layout_option(void **unused)
+{
+    (void)unused;
+    enum { BESIDE = 5 };
+    json_t *doc = document(), *schemas = at(doc, "components", "schemas", NULL);
+    json_t *options = at(schemas, "LayoutParameters", "properties", NULL);
+    for (int o = 0; o < PE_OPTIONS; o++) {
+        const struct pe_option_info *info = pe_option_info((enum pe_option)o);
+        json_t *one = json_object_get(options, info->name), *any = json_object_get(one, "anyOf");
+        if (!one)
+            fail_msg("openapi.json lacks %s", info->name);
+        json_t *words = json_object_get(any ? json_array_get(any, 1) : one, "enum");
+        size_t n = 0;
+        for (; info->words && info->words[n]; n++)
+            assert_true(holds(words, info->words[n]));
+        assert_int_equal(json_array_size(words), n);
+    }
+    assert_int_equal(json_object_size(options), PE_OPTIONS + BESIDE);
+    json_t *endpoints =
+        at(at(doc, "components", "parameters", "path_layout"), "schema", "enum", NULL);
+    for (int e = 0; e < PE_ENDPOINTS; e++)
+        assert_true(holds(endpoints, pe_endpoint_name((enum pe_endpoint)e)));
+    assert_int_equal(json_array_size(endpoints), PE_ENDPOINTS);
+    json_decref(doc);
+}
+
 static void every_word(void **unused)
 {
     (void)unused;
@@ -284,6 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_route),
                                        cmocka_unit_test(every_parameter),
+                                       cmocka_unit_test(every_layout_option),
                                        cmocka_unit_test(every_word), cmocka_unit_test(every_kind)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
