@@ -44,8 +44,8 @@ ISA_avx2     := -mavx2 -mfma -mf16c
 ISA_avx512   := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mf16c -mprefer-vector-width=512
 
 SRC_lib    := $(filter-out $(KERNEL),$(sort $(wildcard lib/*.c lib/*/*.c)))
-SRC_api    := $(sort $(wildcard api/*.c))
-SRC_server := $(sort $(wildcard server/*.c))
+SRC_api    := $(sort $(wildcard api/*.c api/*/*.c))
+SRC_server := $(sort $(wildcard server/*.c server/*/*.c))
 OBJ_lib    := $(SRC_lib:%.c=$(BUILD)/%.o) $(ISAS:%=$(BUILD)/lib/rotation/kernel_%.o)
 OBJ_api    := $(SRC_api:%.c=$(BUILD)/%.o)
 OBJ_server := $(filter-out $(BUILD)/server/main.o,$(SRC_server:%.c=$(BUILD)/%.o))
@@ -154,7 +154,7 @@ help: ## this text
 
 # ---------------------------------------------------------------- rules
 
-$(BUILD)/public/lib: $(wildcard lib/posenc*.h lib/*.def lib/decimal.h)
+$(BUILD)/public/lib: $(wildcard lib/posenc*.h lib/*.def)
 	$(Q)mkdir -p $@ && cp $^ $@/ && touch $@
 $(BUILD)/public/api: api/api.h
 	$(Q)mkdir -p $@ && cp $^ $@/ && touch $@
@@ -175,7 +175,7 @@ $(BUILD)/lib/rotation/kernel_%.o: $(KERNEL) | $(PUBLIC)
 	$(Q)$(CC) $(FLAGS) -O3 -fno-trapping-math -fPIC $(ISA_$*) -DPE_ISA=$* $(INC_lib) -c $< -o $@
 
 # What is embedded by .incbin is not in the compiler's own list of dependencies.
-$(BUILD)/api/assets.o: $(wildcard api/*.json api/*.html) api/client.py
+$(BUILD)/api/pages/assets.o: $(wildcard api/*.json api/pages/*.html) api/client.py
 
 $(BUILD)/libposenc.a: $(OBJ_lib)
 $(BUILD)/libapi.a: $(OBJ_api)

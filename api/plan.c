@@ -3,12 +3,12 @@
  * plan.c: the entries of this room. Each makes an arena, splits the request, and runs one handler
  * in it; whatever happens there ends in a plan, or in NULL where memory runs out.
  */
-#include "negotiate.h"
-#include "condition.h"
-#include "problem.h"
-#include "reply.h"
-#include "route.h"
-#include "service.h"
+#include "http/negotiate.h"
+#include "http/condition.h"
+#include "http/problem.h"
+#include "http/reply.h"
+#include "http/route.h"
+#include "pages/service.h"
 #include "must.h"
 
 #include <inttypes.h>

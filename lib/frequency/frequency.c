@@ -6,7 +6,7 @@
  * Leaves out float32 arithmetic, which rounds every step and lives elsewhere.
  */
 #include "frequency.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * 2r+1 units of the guarded precision: 17 bits for the widest table, of the 40 that are kept.
  */
 #include "frequency.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 #define GUARD_BITS 40
 

@@ -6,7 +6,7 @@
  * others. The amplitude is the same for both.
  */
 #include "frequency.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 /* 1 for f <= 1, else sqrt(1 + ln f / ln L0), f = factor or Lmax / L0 */
 static void set_amplitude(struct pe__frequencies *f, const struct pe_spec *s)

@@ -6,7 +6,7 @@
  * and the pairs beyond the rotated share have frequency 0.
  */
 #include "frequency.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 #include <math.h>
 

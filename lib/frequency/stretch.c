@@ -7,7 +7,7 @@
  * first alone. dynamic: the same with a factor that grows with the sequence.
  */
 #include "frequency.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 void pe__bend_default(struct pe__frequencies *f, const struct pe_spec *s)
 {

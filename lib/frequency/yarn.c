@@ -7,7 +7,7 @@
  * rounded outwards unless truncate is false, and clamped to 0 .. width-1.
  */
 #include "frequency.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 /* edge = width * ln(L0 / (2 pi turns)) / (2 ln base) */
 static void edge(mpfr_ptr out, const struct pe__frequencies *f, const struct pe_spec *s,

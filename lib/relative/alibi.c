@@ -7,10 +7,10 @@
  * comes to lie near a boundary; there 256 bits decide.
  */
 #include "dtype.h"
-#include "producer.h"
-#include "quick.h"
+#include "table/producer.h"
+#include "table/quick.h"
 #include "rotation/wide.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdlib.h>

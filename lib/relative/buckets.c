@@ -7,9 +7,9 @@
  * apart. All of that is integers before the first row is written, and a fill only copies runs of
  * equal buckets.
  */
-#include "producer.h"
+#include "table/producer.h"
 #include "relative/boundaries.h"
-#include "spec.h"
+#include "spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * decimals one by one, in rows, whole bodies of the text formats, and the C library's "%.17g" and
  * "%.9g" beside them (which write more digits than are needed).
  */
-#include "decimal.h"
-#include "format.h"
+#include "posenc_decimal.h"
+#include "format/format.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 
 #include "dtype.h"
 #include "must.h"
-#include "precision_exact.h"
+#include "precision/precision_exact.h"
 
 #include <gmp.h>
 #include <math.h>

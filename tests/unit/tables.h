@@ -6,7 +6,7 @@
 #ifndef TESTS_TABLES_H
 #define TESTS_TABLES_H
 
-#include "format.h"
+#include "format/format.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

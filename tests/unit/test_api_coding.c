@@ -4,7 +4,7 @@
  * what else of an answer changes with its coding: tag, Vary, ranges, conditions.
  */
 #include "test_api_kit.h"
-#include "coding.h"
+#include "http/coding.h"
 
 #define S "/v1/tables/sinusoidal"
 #define OK "?length=4&width=4"

@@ -3,7 +3,7 @@
  * test_api_condition.c: condition.c: lists of entity tags, single ranges near every limit, digests.
  */
 #include "test_api_kit.h"
-#include "condition.h"
+#include "http/condition.h"
 #include "text.h"
 
 #define TAG "\"0123abc\""

@@ -3,7 +3,7 @@
  * test_api_decode.c: decode.c: escapes, UTF-8, integers and reals, to the letter of their grammars.
  */
 #include "test_api_kit.h"
-#include "decode.h"
+#include "request/decode.h"
 #include "text.h"
 
 #include <float.h>

@@ -3,7 +3,7 @@
  * test_api_json.c: json.c takes exactly what RFC 8259 allows, and decodes it.
  */
 #include "test_api_kit.h"
-#include "json.h"
+#include "request/json.h"
 #include "text.h"
 
 /* Whether the text is one array; it is copied so that reading beyond its end shows under a

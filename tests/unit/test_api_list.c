@@ -3,8 +3,8 @@
  * test_api_list.c: list.c and npy_in.c: lists in queries, nested arrays in JSON, arrays in files.
  */
 #include "test_api_kit.h"
-#include "call.h"
-#include "list.h"
+#include "request/call.h"
+#include "request/list.h"
 
 struct fixture {
     struct api_plan plan;

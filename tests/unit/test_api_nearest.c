@@ -3,7 +3,7 @@
  * test_api_nearest.c: nearest.c: slips, and what is near enough to be suggested.
  */
 #include "test_api_kit.h"
-#include "nearest.h"
+#include "request/nearest.h"
 #include "text.h"
 
 static void slips(void **unused)

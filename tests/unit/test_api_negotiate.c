@@ -4,8 +4,8 @@
  * in.
  */
 #include "test_api_kit.h"
-#include "format.h"
-#include "negotiate.h"
+#include "format/format.h"
+#include "http/negotiate.h"
 #include "text.h"
 
 #define T "/v1/tables/sinusoidal?length=4&width=4"

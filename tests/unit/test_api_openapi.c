@@ -4,9 +4,9 @@
  * routes, kinds, parameters, options, problems, formats, tensors.
  */
 #include "test_api_kit.h"
-#include "call.h"
-#include "format.h"
-#include "route.h"
+#include "request/call.h"
+#include "format/format.h"
+#include "http/route.h"
 
 #include <math.h>
 
@@ -127,7 +127,7 @@ static void every_parameter(void **unused)
     (void)unused;
     static const char *const options[] = {
 #define API_OPTION(id, name, type, values, prose) name,
-#include "presentation.def"
+#include "table/presentation.def"
 #undef API_OPTION
     };
     enum { OPTIONS = sizeof options / sizeof *options };
@@ -184,7 +184,7 @@ static void every_word(void **unused)
     (void)unused;
     static const char *const problems[] = {
 #define API_PROBLEM(id, name, status, title, prose) "/problems/" name,
-#include "problems.def"
+#include "http/problems.def"
 #undef API_PROBLEM
     };
     json_t *doc = document(), *parameters = at(doc, "components", "parameters", NULL);

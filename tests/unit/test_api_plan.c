@@ -4,9 +4,9 @@
  * bodies before they are read, pages, problems from outside.
  */
 #include "test_api_kit.h"
-#include "call.h"
-#include "pattern.h"
-#include "problem.h"
+#include "request/call.h"
+#include "http/pattern.h"
+#include "http/problem.h"
 
 static void paths(void **unused)
 {
@@ -199,7 +199,7 @@ static void every_problem_has_its_page(void **unused)
     (void)unused;
     static const char *const names[] = {
 #define API_PROBLEM(id, name, status, title, prose) name,
-#include "problems.def"
+#include "http/problems.def"
 #undef API_PROBLEM
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

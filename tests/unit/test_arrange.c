@@ -6,7 +6,7 @@
 #include "kit/kit.h"
 #include "kit/spec.h"
 
-#include "arrange.h"
+#include "table/arrange.h"
 
 #include <stdio.h>
 #include <stdlib.h>

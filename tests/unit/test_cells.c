@@ -2,7 +2,7 @@
  *
  * test_cells.c: values of each dtype as text, all halves and all bfloat16 among them.
  */
-#include "cells.h"
+#include "format/cells.h"
 
 #include <math.h>
 #include <setjmp.h>

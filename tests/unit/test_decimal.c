@@ -5,8 +5,8 @@
  * shortest and nearest decimal. Where the interval is not symmetric (powers of two) the neighbours
  * of that decimal are tried too.
  */
-#include "decimal.h"
-#include "decimal_powers.h"
+#include "posenc_decimal.h"
+#include "decimal/decimal_powers.h"
 
 #include <gmp.h>
 #include <inttypes.h>

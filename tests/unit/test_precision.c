@@ -7,8 +7,8 @@
 #include "kit/spec.h"
 
 #include "dtype.h"
-#include "precision.h"
-#include "precision_exact.h"
+#include "precision/precision.h"
+#include "precision/precision_exact.h"
 
 #include <math.h>
 #include <stdio.h>

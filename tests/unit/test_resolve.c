@@ -6,7 +6,7 @@
  * be equal, member by member, and every link must be a request that this service answers.
  */
 #include "test_api_kit.h"
-#include "resolve_keys.h"
+#include "resolve/resolve_keys.h"
 
 #include <stdio.h>
 

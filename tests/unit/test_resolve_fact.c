@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "resolve_fact.h"
+#include "resolve/resolve_fact.h"
 
 struct desk {
     struct api__arena *arena;

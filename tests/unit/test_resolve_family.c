@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "resolve_family.h"
+#include "resolve/resolve_family.h"
 
 #include <string.h>
 
 static const char *const names[] = {
 #define API_FAMILY(name, ...) name,
 #define API_ARCH(arch, family, pairs)
-#include "resolve_families.def"
+#include "resolve/resolve_families.def"
 #undef API_FAMILY
 #undef API_ARCH
 };
@@ -26,7 +26,7 @@ static const struct {
 } archs[] = {
 #define API_FAMILY(name, ...)
 #define API_ARCH(arch, family, pairs) {arch, family},
-#include "resolve_families.def"
+#include "resolve/resolve_families.def"
 #undef API_FAMILY
 #undef API_ARCH
 };

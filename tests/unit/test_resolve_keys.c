@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "resolve_keys.h"
+#include "resolve/resolve_keys.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "kit/spec.h"
 
 #include "dtype.h"
-#include "staged_trig.h"
+#include "staged/staged_trig.h"
 
 #include <math.h>
 #include <stdio.h>

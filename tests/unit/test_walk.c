@@ -5,7 +5,7 @@
 #include "kit/kit.h"
 #include "kit/spec.h"
 
-#include "walk.h"
+#include "table/walk.h"
 
 #include <stdlib.h>
 

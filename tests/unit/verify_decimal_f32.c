@@ -8,7 +8,7 @@
  *
  * usage: verify_decimal_f32 [FIRST LAST]     patterns in hexadecimal, 0 .. 7f7fffff by default
  */
-#include "decimal.h"
+#include "posenc_decimal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * source_exact.c: the exact arithmetic: frequencies from MPFR, rows from rotors.
+ *
+ * A negative scale turns the other way: its sign is folded into the sines here, and nowhere else.
+ */
+#include "frequency/frequency.h"
+#include "rotation/rotor.h"
+#include "source.h"
+#include "spec/spec.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static void ladder_destroy(void **ladder)
+{
+    if (*ladder)
+        pe__frequencies_clear(*ladder);
+    free(*ladder);
+    *ladder = NULL;
+}
+
+static enum pe_error ladder_create(const struct pe_spec *s, void **ladder)
+{
+    struct pe__frequencies *f = malloc(sizeof *f);
+    enum pe_error error;
+    *ladder = f;
+    if (!f)
+        return PE_NO_MEMORY;
+    error = pe__frequencies_init(f, s);
+    if (error)
+        ladder_destroy(ladder);
+    return error;
+}
+
+static enum pe_error band_create(const void *ladder, const struct pe_spec *s,
+                                 const struct pe__band *b, void **band)
+{
+    const struct pe__frequencies *f = ladder;
+    bool backwards = pe__use(s, PE_PARAM_SCALE) && signbit(s->scale);
+    struct pe__rotor *rotor = NULL;
+    enum pe_error error;
+    mpfr_t *w = malloc(b->pairs * sizeof *w);
+    *band = NULL;
+    if (!w)
+        return PE_NO_MEMORY;
+    /* borrowed limbs: the copies are only read, and not cleared */
+    for (size_t k = 0; k < b->pairs; k++)
+        *w[k] = *f->w[b->first + k * b->step];
+    error = pe__rotor_create(&(struct pe__rotor_spec){.w = (const mpfr_t *)w,
+                                                      .pairs = b->pairs,
+                                                      .amplitude = f->amplitude,
+                                                      .dtype = (enum pe_dtype)s->dtype,
+                                                      .inverse = s->inverse != backwards,
+                                                      .span = b->span,
+                                                      .first = b->low},
+                             &rotor);
+    free(w);
+    *band = rotor;
+    return error;
+}
+
+static void band_destroy(void **band)
+{
+    struct pe__rotor *rotor = *band;
+    if (rotor)
+        pe__rotor_destroy(&rotor);
+    *band = NULL;
+}
+
+static size_t band_bytes(const void *band)
+{
+    return pe__rotor_bytes(band);
+}
+
+static void rows(const void *band, int64_t first, size_t count, void *cos, void *sin, size_t stride)
+{
+    pe__rotor_rows(band, first, count, cos, sin, stride);
+}
+
+static void phases(const void *band, int64_t first, size_t count, void *out, size_t stride)
+{
+    pe__rotor_phases(band, first, count, out, stride);
+}
+
+const struct pe__arithmetic pe__exact_arithmetic = {
+    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, phases};
