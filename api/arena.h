@@ -32,8 +32,9 @@ void *api__arena_take(struct api__arena *, size_t size);
 /* The same for `count` objects of `size` bytes; a product that overflows is exhaustion. */
 void *api__arena_array(struct api__arena *, size_t count, size_t size);
 
-/* A place for an object that is not of the arena but goes with it: NULL at first; where it is not when the
- * arena is freed, `release` gets the object. So a place is taken before the object is made. */
+/* A place for an object that is not of the arena but goes with it: NULL at first; where it is not
+ * when the arena is freed, `release` gets the object. So a place is taken before the object is
+ * made. */
 void **api__arena_own(struct api__arena *, void (*release)(void *object));
 
 /* A copy of `len` bytes with a NUL behind them. */

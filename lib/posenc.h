@@ -2,9 +2,9 @@
  *
  * posenc.h: position tables for transformers, correctly rounded.
  *
- * A spec says which table; a plan holds what its rows need; a fill writes rows. Row r depends on the
- * spec and on r only, so any split of the rows, on any number of threads, on any CPU, gives the same
- * bytes. The library does no I/O and keeps no mutable global state.
+ * A spec says which table; a plan holds what its rows need; a fill writes rows. Row r depends on
+ * the spec and on r only, so any split of the rows, on any number of threads, on any CPU, gives the
+ * same bytes. The library does no I/O and keeps no mutable global state.
  *
  * Unless a prototype says otherwise, functions are safe to call from several threads at once on
  * objects that no other thread is changing, and pointers are borrowed for the call.
@@ -58,9 +58,14 @@ enum pe_dtype {
 };
 
 /* One enum for each set of words that a parameter may be; PE_LAYOUT_COUNT and so on count them. */
-#define PE_CHOICE_BEGIN(SET) enum pe_choice_##SET {
+#define PE_CHOICE_BEGIN(SET) \
+    enum pe_choice_##SET     \
+    {
 #define PE_CHOICE(SET, id, name) PE_##SET##_##id,
-#define PE_CHOICE_END(SET) PE_##SET##_COUNT };
+#define PE_CHOICE_END(SET) \
+    PE_##SET##_COUNT       \
+    }                      \
+    ;
 #include "choices.def"
 #undef PE_CHOICE_BEGIN
 #undef PE_CHOICE
@@ -75,7 +80,14 @@ enum pe_param {
     PE_PARAM_NONE = PE_PARAMS
 };
 
-enum pe_type { PE_TYPE_INT, PE_TYPE_REAL, PE_TYPE_BOOL, PE_TYPE_CHOICE, PE_TYPE_INTS, PE_TYPE_REALS };
+enum pe_type {
+    PE_TYPE_INT,
+    PE_TYPE_REAL,
+    PE_TYPE_BOOL,
+    PE_TYPE_CHOICE,
+    PE_TYPE_INTS,
+    PE_TYPE_REALS
+};
 
 struct pe_ints {
     const int64_t *at;
@@ -89,9 +101,10 @@ struct pe_reals {
 
 #define PE_MAX_RANK 8
 
-/* Which table: plain data. `given` has bit PE_PARAM_x set where the caller chose field x; other fields
- * hold defaults after pe_spec_check. Lists are borrowed and must outlive the spec, but a plan keeps a
- * copy of its own. `shape` is the shape of `positions` (rank 1 where it was a plain list). */
+/* Which table: plain data. `given` has bit PE_PARAM_x set where the caller chose field x; other
+ * fields hold defaults after pe_spec_check. Lists are borrowed and must outlive the spec, but a
+ * plan keeps a copy of its own. `shape` is the shape of `positions` (rank 1 where it was a plain
+ * list). */
 struct pe_spec {
     enum pe_kind kind;
     enum pe_resource resource;
@@ -109,8 +122,8 @@ struct pe_spec {
     uint64_t shape[PE_MAX_RANK];
 };
 
-/* Why a spec cannot be: the parameter to blame (PE_PARAM_NONE where no single one is), a sentence that
- * names it, and what is allowed ("" where that cannot be said in a few words). */
+/* Why a spec cannot be: the parameter to blame (PE_PARAM_NONE where no single one is), a sentence
+ * that names it, and what is allowed ("" where that cannot be said in a few words). */
 struct pe_fault {
     enum pe_error error;
     enum pe_param param;
@@ -118,7 +131,8 @@ struct pe_fault {
     char allowed[256];
 };
 
-/* One array of an answer. A row is the unit of pe_fill: `row_elements` neighbours along the last axes. */
+/* One array of an answer. A row is the unit of pe_fill: `row_elements` neighbours along the last
+ * axes. */
 struct pe_tensor {
     const char *name; /* static */
     enum pe_dtype dtype;
@@ -133,7 +147,8 @@ struct pe_tensor {
 
 struct pe_plan;
 
-/* A description of a parameter, of a parameter's use, of a choice; static tables behind the names. */
+/* A description of a parameter, of a parameter's use, of a choice; static tables behind the names.
+ */
 struct pe_param_info {
     const char *name;
     enum pe_type type;
@@ -146,8 +161,9 @@ struct pe_param_info {
 struct pe_use {
     enum pe_param param;
     bool required;
-    enum pe_param unless; /* what is required may be absent where this one is given; or PE_PARAM_NONE */
-    const char *preset;   /* the default as text, "" where it is derived, NULL where there is none */
+    enum pe_param
+        unless; /* what is required may be absent where this one is given; or PE_PARAM_NONE */
+    const char *preset; /* the default as text, "" where it is derived, NULL where there is none */
 };
 
 /* Static tables; never fail for values of the enums. */
@@ -170,36 +186,39 @@ int pe_choice_find(enum pe_param, const char *name, size_t len);
 /* Whether the table of this kind has that resource at all (frequencies of t5 do not exist). */
 bool pe_resource_exists(enum pe_kind, enum pe_resource);
 
-/* How (kind, resource, rope_type) uses a parameter, or NULL where the parameter is unknown there. For
- * kinds without rope_type the third argument is ignored. */
+/* How (kind, resource, rope_type) uses a parameter, or NULL where the parameter is unknown there.
+ * For kinds without rope_type the third argument is ignored. */
 const struct pe_use *pe_use(enum pe_kind, enum pe_resource, int rope_type, enum pe_param);
 
 /* Whether choice `value` of a parameter (a layout, say) is allowed for the kind and resource. */
 bool pe_choice_allowed(enum pe_kind, enum pe_resource, enum pe_param, int value);
 
-/* What a value of the parameter may be there, in a few words ("an integer from 1 to 65536", "sin, cos").
- * Writes at most `size` bytes with a NUL and returns the length of the whole text, as snprintf does. */
+/* What a value of the parameter may be there, in a few words ("an integer from 1 to 65536", "sin,
+ * cos"). Writes at most `size` bytes with a NUL and returns the length of the whole text, as
+ * snprintf does. */
 size_t pe_param_allowed(enum pe_kind, enum pe_resource, enum pe_param, char *out, size_t size);
 
 /* A spec of that kind with every plain default in place and nothing given. */
 void pe_spec_init(struct pe_spec *, enum pe_kind, enum pe_resource);
 
-/* Checks a spec: what is unused (blamed first), out of its own range, missing, contradictory, out of range
- * together, too large. Fills in defaults, also those that depend on other fields (width from head_dim,
- * sequence_length from the positions...), and clears what is unused. On error the fault says why; it may
- * be NULL. Errors: MISSING, UNUSED, RANGE, CONFLICT, TOO_LARGE (a size beyond 2^63-1 bytes). */
+/* Checks a spec: what is unused (blamed first), out of its own range, missing, contradictory, out
+ * of range together, too large. Fills in defaults, also those that depend on other fields (width
+ * from head_dim, sequence_length from the positions...), and clears what is unused. On error the
+ * fault says why; it may be NULL. Errors: MISSING, UNUSED, RANGE, CONFLICT, TOO_LARGE (a size
+ * beyond 2^63-1 bytes). */
 enum pe_error pe_spec_check(struct pe_spec *, struct pe_fault *fault);
 
-/* The tensors of a checked spec in payload order (by element size downwards, then by name: the order of a
- * safetensors file). Returns how many. */
+/* The tensors of a checked spec in payload order (by element size downwards, then by name: the
+ * order of a safetensors file). Returns how many. */
 unsigned pe_spec_tensors(const struct pe_spec *, struct pe_tensor out[PE_MAX_TENSORS]);
 
-/* The canonical text of a checked spec: `name=value` of every parameter that bears on it, sorted by name,
- * joined by '&', defaults filled in; reals are the shortest decimals that read back. It names the table:
- * specs of one kind and resource with the same text are the same table, and a text of rank 1 is a request
- * for it. What has no effect is left out (`odd` of an even width, `mscale` without `mscale_all_dim`), and
- * width stands for head_dim with partial_rotary_factor. Writes at most `size` bytes with a NUL and returns
- * the length of the whole text, as snprintf does. A list of positions whose rank is not 1 ends in
+/* The canonical text of a checked spec: `name=value` of every parameter that bears on it, sorted by
+ * name, joined by '&', defaults filled in; reals are the shortest decimals that read back. It names
+ * the table: specs of one kind and resource with the same text are the same table, and a text of
+ * rank 1 is a request for it. What has no effect is left out (`odd` of an even width, `mscale`
+ * without `mscale_all_dim`), and width stands for head_dim with partial_rotary_factor. Writes at
+ * most `size` bytes with a NUL and returns the length of the whole text, as snprintf does. A list
+ * of positions whose rank is not 1 ends in
  * ";shape=AxB", which no query can say. */
 size_t pe_spec_text(const struct pe_spec *, char *out, size_t size);
 
@@ -209,16 +228,17 @@ bool pe_spec_shows(const struct pe_spec *, enum pe_param);
 /* The text of one parameter's value, as it stands in pe_spec_text; same convention. */
 size_t pe_spec_value(const struct pe_spec *, enum pe_param, char *out, size_t size);
 
-/* Makes what rows need: exact frequencies (MPFR), rotation tables. May take milliseconds. The plan is
- * immutable, shared by threads, and freed by pe_plan_destroy, which takes the address and nulls it.
- * Errors: NO_MEMORY; INVALID for a spec that pe_spec_check has not accepted. */
+/* Makes what rows need: exact frequencies (MPFR), rotation tables. May take milliseconds. The plan
+ * is immutable, shared by threads, and freed by pe_plan_destroy, which takes the address and nulls
+ * it. Errors: NO_MEMORY; INVALID for a spec that pe_spec_check has not accepted. */
 enum pe_error pe_plan_create(const struct pe_spec *, struct pe_plan **);
 void pe_plan_destroy(struct pe_plan **);
 size_t pe_plan_bytes(const struct pe_plan *);
 
-/* Writes rows first_row .. first_row+rows-1 of each tensor t with out[t] not NULL, little-endian, C order.
- * `out` has as many entries as pe_spec_tensors returns, and the tensors asked for together have equal
- * row counts. Pure and reentrant, no allocation. Errors: INVALID for rows outside a tensor. */
+/* Writes rows first_row .. first_row+rows-1 of each tensor t with out[t] not NULL, little-endian, C
+ * order. `out` has as many entries as pe_spec_tensors returns, and the tensors asked for together
+ * have equal row counts. Pure and reentrant, no allocation. Errors: INVALID for rows outside a
+ * tensor. */
 enum pe_error pe_fill(const struct pe_plan *, uint64_t first_row, uint64_t rows, void *const out[]);
 
 /* A greatest error and where it is: |value - exact|, of element `element` of row `row`. */
@@ -228,8 +248,8 @@ struct pe_worst {
     uint64_t element;
 };
 
-/* What pe_precision_study found out about a tensor. Values that overflowed to infinity count as `infinite` and
- * have no error. The ulp is that of the dtype at the exact value. */
+/* What pe_precision_study found out about a tensor. Values that overflowed to infinity count as
+ * `infinite` and have no error. The ulp is that of the dtype at the exact value. */
 struct pe_precision {
     const char *tensor; /* static */
     enum pe_dtype dtype;
@@ -240,27 +260,29 @@ struct pe_precision {
     struct pe_worst ulp;
 };
 
-/* Compares the values that pe_fill writes for a checked spec of a table with the exact real numbers,
- * tensor by tensor. Work is bounded by about `budget` values (a million take some tens of
+/* Compares the values that pe_fill writes for a checked spec of a table with the exact real
+ * numbers, tensor by tensor. Work is bounded by about `budget` values (a million take some tens of
  * milliseconds; values of binary64 cost more, so fewer are taken), but at least two rows of each
  * tensor are examined. Errors: INVALID for integer tables and for other resources; NO_MEMORY. */
 enum pe_error pe_precision_study(const struct pe_spec *, uint64_t budget,
                                  struct pe_precision out[PE_MAX_TENSORS], unsigned *count);
 
-/* Values of one floating dtype as another, each rounded once, to nearest even; what is too large becomes an
- * infinity, zeros keep their sign, NaN stays NaN. Little-endian at any alignment; `in` and `out` do not overlap. `to` may be
- * BF16_AS_F32. Errors: INVALID for an integer dtype, and then nothing is written. */
-enum pe_error pe_convert(enum pe_dtype from, const void *in, enum pe_dtype to, void *out, uint64_t count);
+/* Values of one floating dtype as another, each rounded once, to nearest even; what is too large
+ * becomes an infinity, zeros keep their sign, NaN stays NaN. Little-endian at any alignment; `in`
+ * and `out` do not overlap. `to` may be BF16_AS_F32. Errors: INVALID for an integer dtype, and then
+ * nothing is written. */
+enum pe_error pe_convert(enum pe_dtype from, const void *in, enum pe_dtype to, void *out,
+                         uint64_t count);
 
-/* The integer positions behind a row of a table: one, or one for each axis. Returns how many: 0 where rows
- * have none. */
+/* The integer positions behind a row of a table: one, or one for each axis. Returns how many: 0
+ * where rows have none. */
 unsigned pe_row_positions(const struct pe_spec *, uint64_t row, int64_t out[3]);
 
 /* An element of any dtype as a double: exact for floats, nearest for integers beyond 2^53. */
 double pe_value(const void *element, enum pe_dtype);
 
-/* The instruction set whose kernels run here: "portable", "avx2", "avx512". Chosen once, at the first
- * call; POSENC_ISA in the environment forces a lower one. */
+/* The instruction set whose kernels run here: "portable", "avx2", "avx512". Chosen once, at the
+ * first call; POSENC_ISA in the environment forces a lower one. */
 const char *pe_instruction_set(void);
 
 #ifdef __cplusplus

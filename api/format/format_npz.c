@@ -28,8 +28,9 @@ enum {
 };
 
 #define SUFFIX ".npy"
-#define MODE (UINT32_C(0100600) << 16) /* a regular file, readable by its owner, as numpy has it \
-                                        */
+#define MODE                                                                            \
+    (UINT32_C(0100600) << 16) /* a regular file, readable by its owner, as numpy has it \
+                               */
 #define SEE_ZIP64 UINT32_MAX
 
 static char *put(char *out, uint64_t value, unsigned bytes)

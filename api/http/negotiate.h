@@ -20,8 +20,9 @@ struct api__offer {
  * specific range counts. */
 int api__negotiate(const struct api_request *, const struct api__offer *offers, size_t count);
 
-/* Cuts an element of a weighted list into what it names and its weight in thousandths (RFC 9110, 12.4.2),
- * 1000 where it states none. False where the weight is not of the grammar: the element then says nothing. */
+/* Cuts an element of a weighted list into what it names and its weight in thousandths (RFC
+ * 9110, 12.4.2), 1000 where it states none. False where the weight is not of the grammar: the
+ * element then says nothing. */
 bool api__weighted(struct api_bytes element, struct api_bytes *name, int *weight);
 
 /* Whether a header of a request names a type, apart from parameters; the charset, if there is one,

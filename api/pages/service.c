@@ -14,13 +14,13 @@ static void put_limits(struct api__text *t, const struct api_limits *l)
 {
     api__text_print(t,
                     "\"limits\":{\"max_json_values\":%" PRIu64 ",\"max_body\":%" PRIu64
-                    ",\"max_json_body\":%" PRIu64
-                    ",\"max_layout_entries\":%" PRIu64 ",\"max_layout_values\":%" PRIu64
+                    ",\"max_json_body\":%" PRIu64 ",\"max_layout_entries\":%" PRIu64
+                    ",\"max_layout_values\":%" PRIu64
                     ",\"max_expanded_positions\":%d,\"cache_size\":%" PRIu64
                     ",\"max_connections\":%" PRIu64 ",\"max_connections_per_ip\":%" PRIu64 "}",
-                    l->max_json_values, l->max_body, API__MAX_JSON_BODY,
-                    l->max_layout_entries, l->max_layout_values, API__MAX_EXPANDED,
-                    l->cache_size, l->max_connections, l->max_connections_per_ip);
+                    l->max_json_values, l->max_body, API__MAX_JSON_BODY, l->max_layout_entries,
+                    l->max_layout_values, API__MAX_EXPANDED, l->cache_size, l->max_connections,
+                    l->max_connections_per_ip);
 }
 
 static void put_formats(struct api__text *t)

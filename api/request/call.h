@@ -54,7 +54,8 @@ enum api__body {
     API__NPY = 2,
     API__SAFETENSORS = 4,
     API__UNTYPED = 8, /* JSON without a type, or under the type that curl sends for -d */
-    API__ALIASES = 16 /* .npy and .safetensors under other names, too; in a call: octets of either */
+    API__ALIASES =
+        16 /* .npy and .safetensors under other names, too; in a call: octets of either */
 };
 
 #define API__CAPTURES 2

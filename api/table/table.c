@@ -65,8 +65,8 @@ bool api__table_params(struct api__call *call, struct api__params *params, struc
 static bool send_table(struct api__call *call, const struct api__choice *choice,
                        struct api_table *table)
 {
-    struct api__labels labels = {.cache_control = choice->has_rev ? API__IMMUTABLE
-                                                                  : "public, max-age=86400"};
+    struct api__labels labels = {.cache_control =
+                                     choice->has_rev ? API__IMMUTABLE : "public, max-age=86400"};
     struct pe_spec spec = table->spec;
     if (spec.dtype == PE_DTYPE_BF16_AS_F32)
         spec.dtype = PE_DTYPE_BF16;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_answer.c: see table_answer.h. Nothing here needs a byte of the table, so HEAD, 304 and 416 cost
- * nothing.
+ * table_answer.c: see table_answer.h. Nothing here needs a byte of the table, so HEAD, 304 and 416
+ * cost nothing.
  */
 #include "table_answer.h"
 #include "http/coding.h"
@@ -51,7 +51,7 @@ static void common_headers(struct api__call *call, const struct api__choice *cho
     api__header(call, "Cache-Control", labels->cache_control);
     if (choice->negotiated || labels->codable)
         api__header(call, "Vary",
-                    !labels->codable      ? "Accept"
+                    !labels->codable     ? "Accept"
                     : choice->negotiated ? "Accept, Accept-Encoding"
                                          : "Accept-Encoding");
     if (labels->url)
@@ -88,8 +88,9 @@ static bool refuse_range(struct api__call *call, uint64_t length)
 static bool refuse_codings(struct api__call *call)
 {
     static const char *const names[] = {"zstd", "gzip", "identity"};
-    api__refuse(call, API__NOT_ACCEPTABLE,
-                "Accept-Encoding allows none of zstd, gzip and identity, which is no coding at all");
+    api__refuse(
+        call, API__NOT_ACCEPTABLE,
+        "Accept-Encoding allows none of zstd, gzip and identity, which is no coding at all");
     call->issue.allowed = names;
     call->issue.allowed_count = sizeof names / sizeof *names;
     return false;
@@ -131,7 +132,8 @@ bool api__send_table(struct api__call *call, const struct api__choice *choice,
     bool asks = call->method == API__GET || call->method == API__HEAD;
     enum api__verdict verdict = asks ? api__conditions(call->request, labels->tag) : API__PROCEED;
     if (verdict == API__FAILED)
-        return api__refuse(call, API__PRECONDITION_FAILED, "If-Match does not name %s", labels->tag);
+        return api__refuse(call, API__PRECONDITION_FAILED, "If-Match does not name %s",
+                           labels->tag);
     api__format_lay_out(table, call->arena);
     if (verdict == API__NOT_MODIFIED) {
         api__reply_begin(call, 304);

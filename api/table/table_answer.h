@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * table_answer.h: the answer that sends a table, whatever it is a table of: its tag, conditions, a range,
- * headers.
+ * table_answer.h: the answer that sends a table, whatever it is a table of: its tag, conditions, a
+ * range, headers.
  */
 #ifndef API_TABLE_ANSWER_H
 #define API_TABLE_ANSWER_H
@@ -22,13 +22,13 @@ struct api__labels {
     bool acceptable; /* false: Accept-Encoding forbids every form of it */
 };
 
-/* Sets sent (but for path and stem), tag, codable and acceptable; and coding and the key of the payload of
- * the table. `key` names the values, rounded to the dtype that was asked for. */
+/* Sets sent (but for path and stem), tag, codable and acceptable; and coding and the key of the
+ * payload of the table. `key` names the values, rounded to the dtype that was asked for. */
 void api__label(struct api__call *, const struct api__choice *, struct api_table *,
                 struct api__digest key, struct api__labels *);
 
-/* Answers with a table that api__select has accepted, and whose kind, parameters and metadata are set:
- * 200, 206, 304, or as an issue 406, 412, 416. */
+/* Answers with a table that api__select has accepted, and whose kind, parameters and metadata are
+ * set: 200, 206, 304, or as an issue 406, 412, 416. */
 bool api__send_table(struct api__call *, const struct api__choice *, struct api_table *,
                      const struct api__labels *);
 

@@ -32,8 +32,8 @@ bool api__choose(struct api__call *, const struct api__params *, struct api__cho
  * values in JSON than max_json_values (413 with a link to a binary form). */
 bool api__select(struct api__call *, const struct api__choice *, struct api_table *);
 
-/* The same where tensors and tensor_count are set already; the dtype of the spec says whether the tensors
- * are rounded to bf16. */
+/* The same where tensors and tensor_count are set already; the dtype of the spec says whether the
+ * tensors are rounded to bf16. */
 bool api__select_tensors(struct api__call *, const struct api__choice *, struct api_table *);
 
 #endif

@@ -26,7 +26,8 @@ struct api__sent {
     const char *format;
     const char *tensor;
     const char *bf16;
-    const char *path; /* what stands for the kind in a URL and in the name of a file; NULL: its name */
+    const char
+        *path; /* what stands for the kind in a URL and in the name of a file; NULL: its name */
     const char *stem;
 };
 

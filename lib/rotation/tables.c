@@ -283,8 +283,8 @@ enum pe_error pe__tables_create(const struct pe__rotor_spec *spec, const struct 
     shape.home = choose_home(spec, shape.levels);
     if (!place(&shape))
         return PE_NO_MEMORY;
-    /* Not aligned_alloc: the blocks that glibc 2.36 gives for it do not fit its next request of the same
-     * size, so that a daemon that makes many plans would grow. */
+    /* Not aligned_alloc: the blocks that glibc 2.36 gives for it do not fit its next request of the
+     * same size, so that a daemon that makes many plans would grow. */
     shape.memory = malloc(shape.bytes + 63);
     if (!shape.memory)
         return PE_NO_MEMORY;

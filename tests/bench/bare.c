@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * bare.c: what this kernel lets one thread do: an epoll loop that answers every request on a connection
- * with the same prepared bytes, and reads nothing of it but its end. The yardstick for the daemon in
- * serving.py, not a server.
+ * bare.c: what this kernel lets one thread do: an epoll loop that answers every request on a
+ * connection with the same prepared bytes, and reads nothing of it but its end. The yardstick for
+ * the daemon in serving.py, not a server.
  *
- *   bare FILE     serves the bytes of FILE (head and body) on a free port of 127.0.0.1, which it prints
+ *   bare FILE     serves the bytes of FILE (head and body) on a free port of 127.0.0.1, which it
+ * prints
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +24,8 @@
 
 enum { MOST_FILES = 65536, EVENTS = 256 };
 
-/* What is still to be sent on each connection: whole answers, and how far the first one has come. */
+/* What is still to be sent on each connection: whole answers, and how far the first one has come.
+ */
 static struct peer {
     unsigned owed;
     size_t sent;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_10_basic.c: the simplest truths of the surface: health, descriptions, the worked example in every
- * format, HEAD, methods, request ids, what every answer carries, and a wrong parameter named.
+ * test_10_basic.c: the simplest truths of the surface: health, descriptions, the worked example in
+ * every format, HEAD, methods, request ids, what every answer carries, and a wrong parameter named.
  */
 #include "kit/kit.h"
 
@@ -63,7 +63,9 @@ static void describes_itself(void **state)
 static void worked_example(void **state)
 {
     (void)state;
-    static const float want[12] = {0.0F, 1.0F, 0.0F, 1.0F, 0.841470957F, 0.540302277F, 0.00999983307F, 0.999949992F, 0.909297407F, -0.416146845F, 0.0199986659F, 0.999800026F};
+    static const float want[12] = {0.0F,         1.0F,          0.0F,           1.0F,
+                                   0.841470957F, 0.540302277F,  0.00999983307F, 0.999949992F,
+                                   0.909297407F, -0.416146845F, 0.0199986659F,  0.999800026F};
     struct kit_answer bin, npy, safe, json;
     kit_get(&daemon_, TABLE ".bin?length=3&width=4", NULL, &bin);
     assert_int_equal(bin.status, 200);
@@ -75,7 +77,8 @@ static void worked_example(void **state)
     kit_get(&daemon_, TABLE ".npy?length=3&width=4", NULL, &npy);
     assert_int_equal(npy.size, 128 + sizeof want);
     assert_memory_equal(npy.body, "\x93NUMPY\x01\x00", 8);
-    assert_non_null(strstr(npy.body + 10, "'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)"));
+    assert_non_null(
+        strstr(npy.body + 10, "'descr': '<f4', 'fortran_order': False, 'shape': (3, 4)"));
     assert_memory_equal(npy.body + 128, want, sizeof want);
 
     kit_get(&daemon_, TABLE ".safetensors?length=3&width=4", NULL, &safe);
@@ -123,8 +126,8 @@ static void rope_stacks_its_planes(void **state)
 static void head_is_get_without_its_body(void **state)
 {
     (void)state;
-    static const char *const targets[] = {TABLE ".bin?length=4&width=4", TABLE ".npy?length=4&width=4",
-                                          "/v1", "/v1/kinds", "/livez"};
+    static const char *const targets[] = {
+        TABLE ".bin?length=4&width=4", TABLE ".npy?length=4&width=4", "/v1", "/v1/kinds", "/livez"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         struct kit_link l;
         struct kit_answer get, head;
@@ -132,7 +135,8 @@ static void head_is_get_without_its_body(void **state)
         kit_ask(&l, "GET", targets[i], NULL, &get);
         kit_ask(&l, "HEAD", targets[i], NULL, &head);
         assert_int_equal(head.status, get.status);
-        static const char *const same[] = {"Content-Length", "Content-Type", "ETag", "Cache-Control", "Vary"};
+        static const char *const same[] = {"Content-Length", "Content-Type", "ETag",
+                                           "Cache-Control", "Vary"};
         for (size_t h = 0; h < sizeof same / sizeof *same; h++) {
             const char *x = kit_header(&get, same[h]), *y = kit_header(&head, same[h]);
             assert_true((x == NULL) == (y == NULL));
@@ -192,7 +196,8 @@ static void methods_and_paths(void **state)
 static void every_answer_carries(void **state)
 {
     (void)state;
-    static const char *const targets[] = {TABLE ".bin?length=4&width=4", TABLE "?length=4", "/nosuch", "/livez", "/v1"};
+    static const char *const targets[] = {TABLE ".bin?length=4&width=4", TABLE "?length=4",
+                                          "/nosuch", "/livez", "/v1"};
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         struct kit_answer a;
         kit_get(&daemon_, targets[i], NULL, &a);
@@ -261,7 +266,8 @@ static void posts(void **state)
     struct kit_link l;
     struct kit_answer a, b;
     kit_open(&l, daemon_.port);
-    kit_post(&l, TABLE ".bin", "application/json", "{\"positions\":[[0,1,2],[7,8,9]],\"width\":4}", &a);
+    kit_post(&l, TABLE ".bin", "application/json", "{\"positions\":[[0,1,2],[7,8,9]],\"width\":4}",
+             &a);
     assert_int_equal(a.status, 200);
     assert_string_equal(kit_header(&a, "X-Tensor-Shape"), "2, 3, 4");
     kit_close(&l);

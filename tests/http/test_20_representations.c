@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_20_representations.c: which format comes, tags and conditions, caching headers, single ranges up
- * to the last byte of tables that no machine could hold.
+ * test_20_representations.c: which format comes, tags and conditions, caching headers, single
+ * ranges up to the last byte of tables that no machine could hold.
  */
 #include "kit/kit.h"
 
@@ -89,19 +89,26 @@ static void tags_and_conditions(void **state)
         const char *form;
         int status;
     } cases[] = {
-        {"If-None-Match: %s\r\n", 304},          {"If-None-Match: W/%s\r\n", 304},
-        {"If-None-Match: \"a\", %s\r\n", 304},   {"If-None-Match: \"a\"\r\nIf-None-Match: %s\r\n", 304},
-        {"If-None-Match: *\r\n", 304},           {"If-None-Match: \"other\"\r\n", 200},
-        {"If-Match: %s\r\n", 200},               {"If-Match: W/%s\r\n", 412},
-        {"If-Match: \"other\"\r\n", 412},        {"Range: bytes=0-15\r\nIf-Range: %s\r\n", 206},
-        {"Range: bytes=0-15\r\nIf-Range: \"x\"\r\n", 200}, {"Range: bytes=0-15\r\nIf-None-Match: %s\r\n", 304},
+        {"If-None-Match: %s\r\n", 304},
+        {"If-None-Match: W/%s\r\n", 304},
+        {"If-None-Match: \"a\", %s\r\n", 304},
+        {"If-None-Match: \"a\"\r\nIf-None-Match: %s\r\n", 304},
+        {"If-None-Match: *\r\n", 304},
+        {"If-None-Match: \"other\"\r\n", 200},
+        {"If-Match: %s\r\n", 200},
+        {"If-Match: W/%s\r\n", 412},
+        {"If-Match: \"other\"\r\n", 412},
+        {"Range: bytes=0-15\r\nIf-Range: %s\r\n", 206},
+        {"Range: bytes=0-15\r\nIf-Range: \"x\"\r\n", 200},
+        {"Range: bytes=0-15\r\nIf-None-Match: %s\r\n", 304},
         {"If-Match: \"other\"\r\nIf-None-Match: %s\r\n", 412},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char head[512];
         const char *slot = strstr(cases[i].form, "%s");
         if (slot)
-            snprintf(head, sizeof head, "%.*s%s%s", (int)(slot - cases[i].form), cases[i].form, tag, slot + 2);
+            snprintf(head, sizeof head, "%.*s%s%s", (int)(slot - cases[i].form), cases[i].form, tag,
+                     slot + 2);
         else
             snprintf(head, sizeof head, "%s", cases[i].form);
         kit_get(&daemon_, SMALL, head, &a);
@@ -120,11 +127,16 @@ static void tags_and_conditions(void **state)
 static void one_table_one_tag(void **state)
 {
     (void)state;
-    static const char *const same[] = {"?length=8&width=8", "?width=8&length=8", "?length=8&width=8&base=10000.0",
-                                       "?length=8&width=8&base=1e4&dtype=float32", "?length=8&width=8&offset=0"};
-    static const char *const other[] = {"?length=9&width=8", "?length=8&width=8&offset=1", "?length=8&width=8&base=10000.000000000002",
-                                        "?length=8&width=8&dtype=f64", "?length=8&width=8&layout=split",
-                                        "?length=8&width=8&scale=2", "?length=8&width=8&padding_idx=1"};
+    static const char *const same[] = {
+        "?length=8&width=8", "?width=8&length=8", "?length=8&width=8&base=10000.0",
+        "?length=8&width=8&base=1e4&dtype=float32", "?length=8&width=8&offset=0"};
+    static const char *const other[] = {"?length=9&width=8",
+                                        "?length=8&width=8&offset=1",
+                                        "?length=8&width=8&base=10000.000000000002",
+                                        "?length=8&width=8&dtype=f64",
+                                        "?length=8&width=8&layout=split",
+                                        "?length=8&width=8&scale=2",
+                                        "?length=8&width=8&padding_idx=1"};
     struct kit_answer first, a;
     char target[160];
     kit_get(&daemon_, SMALL, NULL, &first);
@@ -132,7 +144,8 @@ static void one_table_one_tag(void **state)
         snprintf(target, sizeof target, TABLE ".bin%s", same[i]);
         kit_get(&daemon_, target, NULL, &a);
         assert_string_equal(kit_header(&a, "ETag"), kit_header(&first, "ETag"));
-        assert_string_equal(kit_header(&a, "Content-Location"), kit_header(&first, "Content-Location"));
+        assert_string_equal(kit_header(&a, "Content-Location"),
+                            kit_header(&first, "Content-Location"));
         kit_free(&a);
     }
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
@@ -162,10 +175,12 @@ static void single_ranges(void **state)
         int status;
         size_t first, count;
     } cases[] = {
-        {"bytes=0-15", 206, 0, 16},   {"bytes=-16", 206, 240, 16},      {"bytes=250-999", 206, 250, 6},
-        {"bytes=5-5", 206, 5, 1},     {"bytes=0-", 206, 0, 256},        {"bytes=0-1,4-5", 200, 0, 256},
-        {"rows=0-1", 200, 0, 256},    {"bytes=9-3", 200, 0, 256},       {"bytes=256-", 416, 0, 0},
-        {"bytes=-0", 416, 0, 0},      {"bytes=-999", 206, 0, 256},      {"bytes=0-18446744073709551616", 206, 0, 256},
+        {"bytes=0-15", 206, 0, 16},     {"bytes=-16", 206, 240, 16},
+        {"bytes=250-999", 206, 250, 6}, {"bytes=5-5", 206, 5, 1},
+        {"bytes=0-", 206, 0, 256},      {"bytes=0-1,4-5", 200, 0, 256},
+        {"rows=0-1", 200, 0, 256},      {"bytes=9-3", 200, 0, 256},
+        {"bytes=256-", 416, 0, 0},      {"bytes=-0", 416, 0, 0},
+        {"bytes=-999", 206, 0, 256},    {"bytes=0-18446744073709551616", 206, 0, 256},
     };
     struct kit_answer whole, a;
     kit_get(&daemon_, SMALL, NULL, &whole);
@@ -183,7 +198,8 @@ static void single_ranges(void **state)
             assert_memory_equal(a.body, whole.body + cases[i].first, a.size);
         }
         if (a.status == 206) {
-            snprintf(want, sizeof want, "bytes %zu-%zu/256", cases[i].first, cases[i].first + cases[i].count - 1);
+            snprintf(want, sizeof want, "bytes %zu-%zu/256", cases[i].first,
+                     cases[i].first + cases[i].count - 1);
             assert_string_equal(kit_header(&a, "Content-Range"), want);
         }
         kit_free(&a);
@@ -194,8 +210,11 @@ static void single_ranges(void **state)
 static void ranges_reassemble(void **state)
 {
     (void)state;
-    static const char *const targets[] = {TABLE ".npy?length=777&width=30&dtype=f64", "/v1/tables/rope.safetensors?length=500&width=36&dtype=f16",
-                                          "/v1/tables/rope.bin?length=333&width=22&dtype=bf16", TABLE ".npy?positions=5,1,900-1400,-7&width=12"};
+    static const char *const targets[] = {
+        TABLE ".npy?length=777&width=30&dtype=f64",
+        "/v1/tables/rope.safetensors?length=500&width=36&dtype=f16",
+        "/v1/tables/rope.bin?length=333&width=22&dtype=bf16",
+        TABLE ".npy?positions=5,1,900-1400,-7&width=12"};
     for (size_t t = 0; t < 4; t++) {
         struct kit_answer whole, a;
         struct kit_link l;
@@ -220,9 +239,11 @@ static void last_row_of_an_endless_table(void **state)
 {
     (void)state;
     struct kit_answer a, b;
-    kit_get(&daemon_, TABLE ".bin?length=1125899906842624&width=4&dtype=f64", "Range: bytes=-32\r\n", &a);
+    kit_get(&daemon_, TABLE ".bin?length=1125899906842624&width=4&dtype=f64",
+            "Range: bytes=-32\r\n", &a);
     assert_int_equal(a.status, 206);
-    assert_string_equal(kit_header(&a, "Content-Range"), "bytes 36028797018963936-36028797018963967/36028797018963968");
+    assert_string_equal(kit_header(&a, "Content-Range"),
+                        "bytes 36028797018963936-36028797018963967/36028797018963968");
     kit_get(&daemon_, TABLE ".bin?length=1&width=4&dtype=f64&offset=1125899906842623", NULL, &b);
     assert_int_equal(b.size, 32);
     assert_memory_equal(a.body, b.body, 32);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_30_connections.c: many requests on one connection, piled up, cut into bytes; bodies and
- * expectations; clients that leave in the middle; streams that never end; answers made once for many.
+ * expectations; clients that leave in the middle; streams that never end; answers made once for
+ * many.
  */
 #include "kit/kit.h"
 
@@ -37,8 +38,9 @@ static void piled_requests_are_answered_in_order(void **state)
         char text[8192];
         size_t n = 0;
         for (int i = 1; i <= 32; i++)
-            n += (size_t)snprintf(text + n, sizeof text - n,
-                                  "GET " TABLE ".bin?length=%d&width=4&base=10%d HTTP/1.1\r\nHost: a\r\n\r\n", i, i);
+            n += (size_t)snprintf(
+                text + n, sizeof text - n,
+                "GET " TABLE ".bin?length=%d&width=4&base=10%d HTTP/1.1\r\nHost: a\r\n\r\n", i, i);
         struct kit_link l;
         kit_open(&l, daemon_.port);
         kit_send_pieces(&l, text, n, piece);
@@ -84,8 +86,9 @@ static void json_without_chunks_for_http10(void **state)
 static void expect_continue(void **state)
 {
     (void)state;
-    static const char head[] = "POST " TABLE ".bin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-                               "Content-Length: 22\r\nExpect: 100-continue\r\n\r\n";
+    static const char head[] =
+        "POST " TABLE ".bin HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        "Content-Length: 22\r\nExpect: 100-continue\r\n\r\n";
     struct kit_link l;
     struct kit_answer a;
     kit_open(&l, daemon_.port);
@@ -108,7 +111,8 @@ static void endless_streams_and_leaving_clients(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++) {
-        static const char text[] = "GET " TABLE ".bin?length=1099511627776&width=64 HTTP/1.1\r\nHost: a\r\n\r\n";
+        static const char text[] =
+            "GET " TABLE ".bin?length=1099511627776&width=64 HTTP/1.1\r\nHost: a\r\n\r\n";
         struct kit_link l;
         kit_open(&l, daemon_.port);
         kit_send(&l, text, sizeof text - 1);
@@ -133,7 +137,8 @@ static void one_flight_for_many(void **state)
 {
     (void)state;
     enum { CLIENTS = 60 };
-    static const char text[] = "GET " TABLE ".bin?length=60000&width=64&base=777 HTTP/1.1\r\nHost: a\r\n\r\n";
+    static const char text[] =
+        "GET " TABLE ".bin?length=60000&width=64&base=777 HTTP/1.1\r\nHost: a\r\n\r\n";
     static struct kit_link l[CLIENTS];
     struct kit_answer first, a;
     double before = kit_metric(&daemon_, "posenc_builds_total");

@@ -2,8 +2,8 @@
  *
  * test_40_malformed.c: requests that are wrong, or right in odd ways (golden/malformed.tsv), on raw
  * sockets: whole, byte by byte, and in pieces of seven. The first answer has a status that the case
- * allows, or the connection closes where it says `close`; never more answers than the case allows. The
- * daemon lives on, and its descriptors are all back.
+ * allows, or the connection closes where it says `close`; never more answers than the case allows.
+ * The daemon lives on, and its descriptors are all back.
  */
 #include "kit/kit.h"
 
@@ -58,7 +58,8 @@ static void load(void)
     struct wrong *w = &cases_[count_++];
     memset(target, 'a', sizeof target);
     *w = (struct wrong){.name = "target-of-70000", .expect = "414|400|431|close", .most = 1};
-    w->size = (size_t)asprintf(&w->raw, "GET /%.*s HTTP/1.1\r\nHost: a\r\n\r\n", (int)sizeof target, target);
+    w->size = (size_t)asprintf(&w->raw, "GET /%.*s HTTP/1.1\r\nHost: a\r\n\r\n", (int)sizeof target,
+                               target);
 }
 
 static bool allowed(const char *expect, int status)
@@ -162,7 +163,8 @@ static void nothing_is_left_open(void **state)
 static void two_errors_in_a_head(void **state)
 {
     (void)state;
-    static const char text[] = "GET /livez HTTP/1.1\r\nHost: a\r\nCookie: a=\"\r\nContent-Length: x\r\n\r\n";
+    static const char text[] =
+        "GET /livez HTTP/1.1\r\nHost: a\r\nCookie: a=\"\r\nContent-Length: x\r\n\r\n";
     for (int i = 0; i < 200; i++) {
         struct kit_link l;
         kit_open(&l, daemon_.port);

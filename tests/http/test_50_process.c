@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_50_process.c: the daemon as a process: options and exit codes, the same bytes without a server,
- * a drain that lets answers under way finish, a second signal that does not wait, logs that are JSON.
+ * test_50_process.c: the daemon as a process: options and exit codes, the same bytes without a
+ * server, a drain that lets answers under way finish, a second signal that does not wait, logs that
+ * are JSON.
  */
 #include "kit/kit.h"
 
@@ -37,7 +38,8 @@ static int run(const char *const *arguments, char *out, size_t room)
         _exit(127);
     }
     close(p[1]);
-    for (ssize_t got; n + 1 < room && (got = read(p[0], out + n, room - 1 - n)) > 0; n += (size_t)got) {
+    for (ssize_t got; n + 1 < room && (got = read(p[0], out + n, room - 1 - n)) > 0;
+         n += (size_t)got) {
     }
     out[n] = 0;
     close(p[0]);
@@ -77,7 +79,8 @@ static void exit_codes(void **state)
 static void the_same_bytes_without_a_server(void **state)
 {
     (void)state;
-    static const char *const arguments[] = {"get", "rope", "--length", "50", "--width", "16", "--format", "npy", NULL};
+    static const char *const arguments[] = {"get", "rope",     "--length", "50", "--width",
+                                            "16",  "--format", "npy",      NULL};
     struct kit_daemon d;
     struct kit_answer a;
     char out[16384];
@@ -93,7 +96,8 @@ static void the_same_bytes_without_a_server(void **state)
 static void answers_under_way_finish(void **state)
 {
     (void)state;
-    static const char text[] = "GET " TABLE ".bin?length=200000&width=64 HTTP/1.1\r\nHost: a\r\n\r\n";
+    static const char text[] =
+        "GET " TABLE ".bin?length=200000&width=64 HTTP/1.1\r\nHost: a\r\n\r\n";
     struct kit_daemon d;
     struct kit_link l;
     struct kit_answer a;
@@ -114,7 +118,8 @@ static void answers_under_way_finish(void **state)
 static void a_second_signal_does_not_wait(void **state)
 {
     (void)state;
-    static const char text[] = "GET " TABLE ".bin?length=1099511627776&width=64 HTTP/1.1\r\nHost: a\r\n\r\n";
+    static const char text[] =
+        "GET " TABLE ".bin?length=1099511627776&width=64 HTTP/1.1\r\nHost: a\r\n\r\n";
     struct kit_daemon d;
     struct kit_link l;
     struct timespec before, after;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * client.c: a raw HTTP/1.1 client for tests. Reads an answer strictly: every line ends in CR LF, a body
- * has exactly its Content-Length or well-formed chunks, interim answers are skipped.
+ * client.c: a raw HTTP/1.1 client for tests. Reads an answer strictly: every line ends in CR LF, a
+ * body has exactly its Content-Length or well-formed chunks, interim answers are skipped.
  */
 #include "kit/kit.h"
 
@@ -193,7 +193,8 @@ void kit_ask(struct kit_link *l, const char *method, const char *target, const c
              struct kit_answer *a)
 {
     char *text;
-    int n = asprintf(&text, "%s %s HTTP/1.1\r\nHost: test\r\n%s\r\n", method, target, head ? head : "");
+    int n =
+        asprintf(&text, "%s %s HTTP/1.1\r\nHost: test\r\n%s\r\n", method, target, head ? head : "");
     assert_true(n > 0);
     kit_send(l, text, (size_t)n);
     free(text);
@@ -213,9 +214,10 @@ void kit_post(struct kit_link *l, const char *target, const char *type, const ch
               struct kit_answer *a)
 {
     char *text;
-    int n = asprintf(&text,
-                     "POST %s HTTP/1.1\r\nHost: test\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
-                     target, type, strlen(body), body);
+    int n = asprintf(
+        &text,
+        "POST %s HTTP/1.1\r\nHost: test\r\nContent-Type: %s\r\nContent-Length: %zu\r\n\r\n%s",
+        target, type, strlen(body), body);
     assert_true(n > 0);
     kit_send(l, text, (size_t)n);
     free(text);
@@ -228,7 +230,8 @@ const char *kit_header(const struct kit_answer *a, const char *name)
     static char ring[8][4096];
     static unsigned turn;
     size_t len = strlen(name);
-    for (const char *line = strstr(a->head, "\r\n"); line && line[2]; line = strstr(line + 2, "\r\n")) {
+    for (const char *line = strstr(a->head, "\r\n"); line && line[2];
+         line = strstr(line + 2, "\r\n")) {
         line += 2;
         if (strncasecmp(line, name, len) == 0 && line[len] == ':') {
             char *out = ring[turn++ % 8];
@@ -253,7 +256,8 @@ double kit_metric(struct kit_daemon *d, const char *name)
     bool found = false;
     size_t len = strlen(name);
     kit_get(d, "/metrics", NULL, &a);
-    for (char *save, *line = strtok_r(a.body, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+    for (char *save, *line = strtok_r(a.body, "\n", &save); line;
+         line = strtok_r(NULL, "\n", &save)) {
         if (strncmp(line, name, len) == 0 && (line[len] == '{' || line[len] == ' ')) {
             sum += strtod(strrchr(line, ' '), NULL);
             found = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * daemon.c: starts and ends a posenc for a test. It listens on port 0 of 127.0.0.1, dies with the test
- * program, and is ended by its pid.
+ * daemon.c: starts and ends a posenc for a test. It listens on port 0 of 127.0.0.1, dies with the
+ * test program, and is ended by its pid.
  */
 #include "kit/kit.h"
 

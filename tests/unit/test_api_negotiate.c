@@ -80,7 +80,8 @@ static void formats(void **unused)
                 fail_msg("%s: %s instead of %s", cases[i].first,
                          api_format_name(plan->table->format), cases[i].format);
             bool text = plan->table->format->compresses;
-            assert_string_equal(kit_header(plan, "Vary"), text ? "Accept, Accept-Encoding" : "Accept");
+            assert_string_equal(kit_header(plan, "Vary"),
+                                text ? "Accept, Accept-Encoding" : "Accept");
         } else {
             json_t *p = kit_problem(plan, 406);
             char *allowed = kit_member(p, "allowed");

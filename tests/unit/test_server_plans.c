@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_server_plans.c: plans that are remembered, replaced, and made on the pool; orders with several owners.
+ * test_server_plans.c: plans that are remembered, replaced, and made on the pool; orders with
+ * several owners.
  */
 #include "plans.h"
 
@@ -16,10 +17,8 @@ static struct order *order_of(const char *query, unsigned n)
     static const struct api_limits limits = {.max_json_values = 1 << 22};
     char target[256];
     snprintf(target, sizeof target, "/v1/tables/%s&base=%u.5", query, 1000 + n);
-    struct api_request r = {.method = "GET",
-                            .target = {target, strlen(target)},
-                            .request_id = "t",
-                            .limits = &limits};
+    struct api_request r = {
+        .method = "GET", .target = {target, strlen(target)}, .request_id = "t", .limits = &limits};
     struct api_plan *plan = api_plan(&r);
     assert_non_null(plan);
     assert_int_equal(plan->source, API_TABLE);
