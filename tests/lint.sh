@@ -12,7 +12,7 @@ files=$(git ls-files 'lib/*.[ch]' 'api/*.[ch]' 'server/*.[ch]' 'tests/*.[ch]' 2>
 clang-format --dry-run -Werror $files || status=1
 
 # shellcheck disable=SC2086
-if grep -nwE 'strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|sscanf|setlocale|alloca' \
+if grep -nE '\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atof|sscanf|setlocale|alloca)\(' \
     $(echo "$files" | tr ' ' '\n' | grep -E '^(lib|api|server)/'); then
     echo "lint: a banned function" >&2
     status=1
@@ -27,7 +27,8 @@ done
 
 cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,performance,portability --inline-suppr \
     --suppress=missingIncludeSystem --suppress=unusedStructMember --suppress=normalCheckLevelMaxBranches \
-    --suppress=uninitvar:lib/rotation/* -Ilib -Iapi -Iserver -DPE_ISA=portable -D_GNU_SOURCE lib api server || status=1
+    --suppress=varFuncNullUB \
+    --suppress=uninitvar:lib/rotation/wide.h -Ilib -Iapi -Iserver -DPE_ISA=portable -D_GNU_SOURCE lib api server || status=1
 
 [ "$status" -ne 0 ] || echo "lint: clean"
 exit "$status"
