@@ -72,7 +72,7 @@ static void on_end(uv_signal_t *handle, int number)
     struct daemon *d = handle->data;
     bool again = atomic_load(&d->shared.phase) != SHARED_SERVING;
     log_say(LOG_INFO, again ? "second signal: ends now" : "signal: leaving", "signal",
-            number == SIGINT ? "SIGINT" : "SIGTERM", NULL);
+            number == SIGINT ? "SIGINT" : "SIGTERM", LOG_END);
     if (again) {
         move_on(d, SHARED_CUT);
         return;
@@ -91,9 +91,9 @@ static void read_tokens_again(struct daemon *d)
     if (!d->shared.tokens)
         return;
     if (learned_reread(d->config, d->shared.tokens, &e))
-        log_say(LOG_INFO, "signal: tokens read again", NULL);
+        log_say(LOG_INFO, "signal: tokens read again", LOG_END);
     else
-        log_say(LOG_ERROR, "signal: the old tokens stay in force", "error", e.text, NULL);
+        log_say(LOG_ERROR, "signal: the old tokens stay in force", "error", e.text, LOG_END);
 }
 
 static void on_hangup(uv_signal_t *handle, int number)
@@ -105,9 +105,10 @@ static void on_hangup(uv_signal_t *handle, int number)
     read_tokens_again(d);
     if (config_reread_level(d->config, &level, &e)) {
         log_set_level((enum log_level)level);
-        log_say(LOG_INFO, "signal: log level read again", NULL);
+        log_say(LOG_INFO, "signal: log level read again", LOG_END);
     } else {
-        log_say(LOG_ERROR, "signal: the configuration cannot be read again", "error", e.text, NULL);
+        log_say(LOG_ERROR, "signal: the configuration cannot be read again", "error", e.text,
+                LOG_END);
     }
 }
 
@@ -116,7 +117,7 @@ static void panic(void *closure, const char *file, unsigned line, const char *re
     (void)closure;
     (void)file;
     (void)line;
-    log_say(LOG_ERROR, "panic of libmicrohttpd", "reason", reason ? reason : "", NULL);
+    log_say(LOG_ERROR, "panic of libmicrohttpd", "reason", reason ? reason : "", LOG_END);
     abort();
 }
 
@@ -138,7 +139,7 @@ static void raise_files(struct daemon *d)
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)*most);
     log_say(LOG_WARN, "the limit of open files lowers --max-connections", "max_connections", text,
-            NULL);
+            LOG_END);
 }
 
 static bool open_shared(struct daemon *d)
@@ -160,7 +161,7 @@ static int open_learned(struct daemon *d)
     struct config_error e;
     if (learned_open(d->config, &d->shared.tokens, &d->shared.store, &e))
         return 0;
-    log_say(LOG_ERROR, "cannot start", "error", e.text, NULL);
+    log_say(LOG_ERROR, "cannot start", "error", e.text, LOG_END);
     return e.exit;
 }
 
@@ -169,11 +170,11 @@ static int cannot(const struct value_address *a)
     char url[160];
     int why = errno;
     value_url(a, url, sizeof url);
-    log_say(LOG_ERROR, "cannot listen", "address", url, "error", strerror(why), NULL);
+    log_say(LOG_ERROR, "cannot listen", "address", url, "error", strerror(why), LOG_END);
     return EXIT_BIND;
 }
 
-/* Every loop gets a socket for every address. */
+/* Every loop has a socket for every address. */
 static int open_ports(struct daemon *d, enum config_option option)
 {
     struct config_value *v = &d->config->value[option];
@@ -312,7 +313,7 @@ int daemon_run(struct config *config)
     if (good)
         code = opened == d.loops ? serve_all(&d) : EXIT_INTERNAL;
     if (code == EXIT_INTERNAL)
-        log_say(LOG_ERROR, "cannot start: no memory, threads or descriptors", NULL);
+        log_say(LOG_ERROR, "cannot start: no memory, threads or descriptors", LOG_END);
     for (unsigned i = 0; i < opened; i++)
         loop_free(&d.loop[i]);
     close_shared(&d);

@@ -21,7 +21,8 @@ void log_open(bool json, enum log_level level);
 void log_set_level(enum log_level);
 bool log_wants(enum log_level);
 
-/* A line at once: msg, then pairs of name and text, ended by NULL. Thread-safe. */
+/* A line at once: msg, then pairs of name and text, ended by LOG_END. Thread-safe. */
+#define LOG_END ((const char *)0)
 void log_say(enum log_level, const char *msg, ...) __attribute__((sentinel));
 
 /* The line that says that the daemon serves; written at every level. `urls` are `count` texts. */

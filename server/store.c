@@ -84,7 +84,7 @@ static bool make_entries(struct store *s, struct listing *l)
         } else {
             log_say(LOG_WARN, "a learned table cannot be served", "name", r->name, "digest",
                     r->digest, "reason",
-                    status == -EBADMSG ? "its file is damaged" : strerror(-status), NULL);
+                    status == -EBADMSG ? "its file is damaged" : strerror(-status), LOG_END);
         }
     }
     store_blob_drop(&blob);

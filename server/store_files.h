@@ -8,8 +8,9 @@
  *   STATE/names/NAME    "sha256:HEX\n": what the name stands for
  *   STATE/drafts/...    what is being written; swept at start
  *
- * A file gets its place by rename, after its bytes have been synced, and the folder is synced after
- * that; so after a crash or a power cut every file is whole, and what was acknowledged is there.
+ * A file takes its place by rename, after its bytes have been synced, and the folder is synced
+ * after that; so after a crash or a power cut every file is whole, and what was acknowledged is
+ * there.
  */
 #ifndef SERVER_STORE_FILES_H
 #define SERVER_STORE_FILES_H

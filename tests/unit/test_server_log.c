@@ -168,8 +168,8 @@ static void levels_are_held(void **state)
     struct log_request r = request_of("/", 1);
     struct log_buffer b = {.at = NULL};
     log_add(&b, &r);
-    log_say(LOG_INFO, "not this", NULL);
-    log_say(LOG_ERROR, "this", "key", "va\"lue\n", NULL);
+    log_say(LOG_INFO, "not this", LOG_END);
+    log_say(LOG_ERROR, "this", "key", "va\"lue\n", LOG_END);
     log_buffer_free(&b);
     char *text = written(&size);
     json_t *root = json_loadb(text, size, 0, NULL);
