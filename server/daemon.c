@@ -5,9 +5,9 @@
  * have ended.
  */
 #include "daemon.h"
-#include "fill.h"
-#include "learned_open.h"
-#include "listen.h"
+#include "cache/fill.h"
+#include "learned/learned_open.h"
+#include "http/listen.h"
 #include "loop.h"
 #include "must.h"
 

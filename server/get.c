@@ -3,9 +3,9 @@
  * get.c: `posenc get`: the request that a client would send, answered here and written to a file.
  * The bytes are those that the daemon serves, because the same rooms make them.
  */
-#include "commands.h"
-#include "config.h"
-#include "stream.h"
+#include "config/commands.h"
+#include "config/config.h"
+#include "answer/stream.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -5,7 +5,7 @@
  * stops its daemons, because the library aborts where one is suspended.
  */
 #include "loop.h"
-#include "listen.h"
+#include "http/listen.h"
 #include "must.h"
 
 #include <poll.h>

@@ -6,7 +6,7 @@
 #ifndef SERVER_LOOP_H
 #define SERVER_LOOP_H
 
-#include "http.h"
+#include "http/http.h"
 
 #define LOOP_MAX_PORTS 33
 

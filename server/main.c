@@ -2,9 +2,9 @@
  *
  * main.c: the program: finds the command, runs it, and makes sure that what it printed was written.
  */
-#include "commands.h"
+#include "config/commands.h"
 #include "daemon.h"
-#include "learned_open.h"
+#include "learned/learned_open.h"
 
 #include <gmp.h>
 #include <jansson.h>

@@ -3,8 +3,8 @@
  * probe.c: `posenc healthcheck`: one request for /livez within five seconds, for containers without
  * curl.
  */
-#include "commands.h"
-#include "config.h"
+#include "config/commands.h"
+#include "config/config.h"
 
 #include <errno.h>
 #include <fcntl.h>

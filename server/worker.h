@@ -6,16 +6,16 @@
 #ifndef SERVER_WORKER_H
 #define SERVER_WORKER_H
 
-#include "admit.h"
-#include "cache.h"
-#include "config.h"
-#include "guard.h"
-#include "log.h"
-#include "mail.h"
-#include "metrics.h"
-#include "plans.h"
-#include "store.h"
-#include "tokens.h"
+#include "http/admit.h"
+#include "cache/cache.h"
+#include "config/config.h"
+#include "http/guard.h"
+#include "watch/log.h"
+#include "watch/mail.h"
+#include "watch/metrics.h"
+#include "cache/plans.h"
+#include "learned/store.h"
+#include "learned/tokens.h"
 
 enum shared_phase {
     SHARED_SERVING,

@@ -13,7 +13,7 @@ trap 'rm -rf "$tmp"' EXIT
 
 fail() { echo "layers: $*" >&2; status=1; }
 
-if grep -nE '#include "[^"]*\.\./' lib/*.[ch] lib/*/*.[ch] api/*.[ch] server/*.[ch]; then
+if grep -nE '#include "[^"]*\.\./' $(find lib api server -name "*.[ch]"); then
     fail "an include climbs out of its folder"
 fi
 

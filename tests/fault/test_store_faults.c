@@ -6,7 +6,7 @@
  * there, everything that is there is whole, and nothing else is left. POSENC_CUTS says how many
  * times power goes (default 150).
  */
-#include "store_index.h"
+#include "learned/store_index.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  *
  * test_server_admit.c: limits of connections, together and for each address.
  */
-#include "admit.h"
+#include "http/admit.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

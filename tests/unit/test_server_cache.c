@@ -3,7 +3,7 @@
  * test_server_cache.c: one build for each key, joins, the limit of bytes, and what is never pushed
  * out.
  */
-#include "cache.h"
+#include "cache/cache.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  *
  * test_server_config.c: which source of an option wins, and how each refusal names it.
  */
-#include "config.h"
+#include "config/config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
  * let through and with which status the others are refused. The good ones show that the guard knows
  * how this version of the library lays its memory out; without them it could refuse everything.
  */
-#include "guard.h"
+#include "http/guard.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
  *
  * test_server_listen.c: ports that are free, taken, shared by our own loops; files of unix sockets.
  */
-#include "listen.h"
+#include "http/listen.h"
 
 #include <errno.h>
 #include <setjmp.h>

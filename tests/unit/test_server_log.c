@@ -3,7 +3,7 @@
  * test_server_log.c: lines on stderr: JSON stays JSON and a line stays a line whatever a request
  * holds.
  */
-#include "log.h"
+#include "watch/log.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

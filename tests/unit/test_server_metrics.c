@@ -3,7 +3,7 @@
  * test_server_metrics.c: what a scrape says: each series once, shards added up, labels from closed
  * sets.
  */
-#include "metrics.h"
+#include "watch/metrics.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

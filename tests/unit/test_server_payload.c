@@ -3,8 +3,8 @@
  * test_server_payload.c: payloads: owners, progress, those who wait for it, and letters to a loop
  * from another thread.
  */
-#include "metrics.h"
-#include "payload.h"
+#include "watch/metrics.h"
+#include "cache/payload.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

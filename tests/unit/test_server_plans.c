@@ -3,7 +3,7 @@
  * test_server_plans.c: plans that are remembered, replaced, and made on the pool; orders with
  * several owners.
  */
-#include "plans.h"
+#include "cache/plans.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

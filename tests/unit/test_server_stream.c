@@ -4,7 +4,7 @@
  * in pieces of any size, of a payload that is made at once, or of one that a pool makes meanwhile;
  * any window of them is a part of the whole; payloads in bands equal payloads in one go.
  */
-#include "stream.h"
+#include "answer/stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

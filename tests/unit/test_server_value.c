@@ -2,7 +2,7 @@
  *
  * test_server_value.c: texts of options: what is read, what is refused, and what a refusal says.
  */
-#include "value.h"
+#include "config/value.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "kit/decoded.h"
-#include "squeeze.h"
+#include "answer/squeeze.h"
 
 #define P SQUEEZE_PIECE
 

@@ -4,7 +4,7 @@
  * again; what is damaged is not served; names and bytes live apart; nothing is left lying about.
  * Failures of the disk are in tests/fault.
  */
-#include "store_index.h"
+#include "learned/store_index.h"
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  *
  * test_tokens.c: files of tokens, and what a header grants. Sums are those of sha256sum.
  */
-#include "tokens.h"
+#include "learned/tokens.h"
 
 #include <stdarg.h>
 #include <stddef.h>

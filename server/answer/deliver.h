@@ -6,7 +6,7 @@
 #ifndef SERVER_DELIVER_H
 #define SERVER_DELIVER_H
 
-#include "conn.h"
+#include "http/conn.h"
 
 #include <time.h>
 

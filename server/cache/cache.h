@@ -7,7 +7,7 @@
 #ifndef SERVER_CACHE_H
 #define SERVER_CACHE_H
 
-#include "metrics.h"
+#include "watch/metrics.h"
 #include "payload.h"
 
 #include "api.h"

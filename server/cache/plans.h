@@ -7,7 +7,7 @@
 #ifndef SERVER_PLANS_H
 #define SERVER_PLANS_H
 
-#include "order.h"
+#include "answer/order.h"
 
 #include <uv.h>
 

@@ -7,7 +7,7 @@
 #ifndef SERVER_UPLOAD_H
 #define SERVER_UPLOAD_H
 
-#include "serve.h"
+#include "answer/serve.h"
 
 /* Before the body of a PUT is read, of which api_refuse_body has nothing to say: NULL, and from now
  * on the body goes to upload_take; or the plan of a refusal. */

@@ -6,7 +6,7 @@
 #ifndef SERVER_LISTEN_H
 #define SERVER_LISTEN_H
 
-#include "value.h"
+#include "config/value.h"
 
 #define LISTEN_BACKLOG 1024
 

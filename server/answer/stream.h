@@ -7,7 +7,7 @@
 #ifndef SERVER_STREAM_H
 #define SERVER_STREAM_H
 
-#include "fill.h"
+#include "cache/fill.h"
 
 struct stream {
     struct order *order;

@@ -6,7 +6,7 @@
 #ifndef SERVER_CONN_H
 #define SERVER_CONN_H
 
-#include "stream.h"
+#include "answer/stream.h"
 #include "worker.h"
 
 enum conn_phase {

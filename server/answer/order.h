@@ -6,8 +6,8 @@
 #ifndef SERVER_ORDER_H
 #define SERVER_ORDER_H
 
-#include "extent.h"
-#include "store_blob.h"
+#include "cache/extent.h"
+#include "learned/store_blob.h"
 
 #include <stdatomic.h>
 

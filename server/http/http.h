@@ -5,7 +5,7 @@
 #ifndef SERVER_HTTP_H
 #define SERVER_HTTP_H
 
-#include "serve.h"
+#include "answer/serve.h"
 
 /* The library's access handler. `port` is the closure; *context is the connection (conn_target set
  * it). */

@@ -5,7 +5,7 @@
  * meanwhile waits for the whole); or it cannot be kept, and is made as the client takes it.
  */
 #include "serve.h"
-#include "learned.h"
+#include "learned/learned.h"
 #include "must.h"
 #include "whole.h"
 

@@ -5,7 +5,7 @@
  * lost by starting on half of a folder.
  */
 #include "store_index.h"
-#include "log.h"
+#include "watch/log.h"
 #include "must.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * KiB.
  */
 #include "payload.h"
-#include "metrics.h"
+#include "watch/metrics.h"
 #include "must.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef SERVER_LEARNED_OPEN_H
 #define SERVER_LEARNED_OPEN_H
 
-#include "config.h"
+#include "config/config.h"
 #include "store.h"
 #include "tokens.h"
 

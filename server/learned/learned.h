@@ -6,7 +6,7 @@
 #ifndef SERVER_LEARNED_H
 #define SERVER_LEARNED_H
 
-#include "conn.h"
+#include "http/conn.h"
 
 enum learned_state {
     LEARNED_READY, /* c->order is the final one; rows have their blob in it */

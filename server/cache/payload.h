@@ -7,7 +7,7 @@
 #ifndef SERVER_PAYLOAD_H
 #define SERVER_PAYLOAD_H
 
-#include "mail.h"
+#include "watch/mail.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

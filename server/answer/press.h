@@ -8,7 +8,7 @@
 #ifndef SERVER_PRESS_H
 #define SERVER_PRESS_H
 
-#include "conn.h"
+#include "http/conn.h"
 
 struct press;
 

@@ -7,7 +7,7 @@
  */
 #include "http.h"
 #include "must.h"
-#include "upload.h"
+#include "learned/upload.h"
 
 #include <string.h>
 #include <strings.h>
