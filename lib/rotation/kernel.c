@@ -44,28 +44,6 @@ static void compose(struct pe__turns a, struct pe__turns b, struct pe__turns out
     }
 }
 
-/* ---------------------------------------------------------------- what is not certain */
-
-struct list {
-    uint16_t *pending;
-    size_t count;
-};
-
-/* Adds the lanes that are not 0, of the first n, to the list. */
-static void note_bits(struct list *list, vbits miss, size_t n, unsigned code)
-{
-    for (unsigned i = 0; i < LANES && i < n; i++)
-        if (miss[i])
-            list->pending[list->count++] = (uint16_t)(code + i);
-}
-
-static void note_words(struct list *list, vword miss, size_t n, unsigned code)
-{
-    for (unsigned i = 0; i < LANES && i < n; i++)
-        if (miss[i])
-            list->pending[list->count++] = (uint16_t)(code + i);
-}
-
 /* ---------------------------------------------------------------- rows */
 
 /* Where the parts at offsets j and -j go: cos and sin of each; NULL where not wanted. */
@@ -144,11 +122,12 @@ struct step {
     int j;
     size_t i, n;
     bool all;
+    bool apart; /* the targets hold this step alone, and all its lanes */
 };
 
 INLINE struct place place_of(const struct step *s, unsigned char *row, size_t size)
 {
-    return (struct place){row + size * s->i, s->n};
+    return s->apart ? (struct place){row, LANES} : (struct place){row + size * s->i, s->n};
 }
 
 INLINE void step_f64(const struct step *s, struct list *list)
@@ -188,7 +167,7 @@ INLINE void step_f64(const struct step *s, struct list *list)
 
 INLINE void step_short(const struct step *s, struct list *list, const enum pe_dtype dtype)
 {
-    const size_t size = dtype == PE_DTYPE_F32 || dtype == PE_DTYPE_BF16_AS_F32 ? 4 : 2;
+    const size_t size = element_size(dtype);
     const struct pe__block *b = s->b;
     const double *row = b->row + (size_t)s->j * b->row_step + s->i;
     vdouble bc = load(row), bs = load(row + b->row_part);
@@ -224,6 +203,27 @@ INLINE void take(struct step s, struct list *list, const enum pe_dtype dtype)
         step_short(&s, list, dtype);
 }
 
+/* A step whose values go into woven rows: through vectors of its own. */
+INLINE void take_woven(struct step s, struct list *list, const enum pe_dtype dtype)
+{
+    const size_t size = element_size(dtype);
+    const struct targets to = s.to;
+    bool one = s.all || to.cos[0], two = s.all || to.cos[1], cos_first = s.b->cos_first;
+    vdouble c0, c1, s0, s1;
+    s.to.cos[0] = one ? (unsigned char *)&c0 : NULL;
+    s.to.sin[0] = one ? (unsigned char *)&s0 : NULL;
+    s.to.cos[1] = two ? (unsigned char *)&c1 : NULL;
+    s.to.sin[1] = two ? (unsigned char *)&s1 : NULL;
+    s.apart = true;
+    take(s, list, dtype);
+    if (one)
+        put_zipped(to.cos[0] + 2 * size * s.i, cos_first ? &c0 : &s0, cos_first ? &s0 : &c0, size,
+                   s.n);
+    if (two)
+        put_zipped(to.cos[1] + 2 * size * s.i, cos_first ? &c1 : &s1, cos_first ? &s1 : &c1, size,
+                   s.n);
+}
+
 INLINE size_t rows(const struct pe__block *block, const struct anchors *a, uint16_t *pending,
                    const enum pe_dtype dtype)
 {
@@ -237,13 +237,21 @@ INLINE size_t rows(const struct pe__block *block, const struct anchors *a, uint1
         size_t i = 0;
         if (!t.cos[0] && !t.cos[1] && !t.sin[0] && !t.sin[1])
             continue;
-        if (t.cos[0] && t.cos[1] && t.sin[0] && t.sin[1])
+        bool all = t.cos[0] && t.cos[1] && t.sin[0] && t.sin[1];
+        if (b->woven && all)
             for (; i < whole; i += LANES)
-                take((struct step){b, a, t, j, i, LANES, true}, &list, dtype);
+                take_woven((struct step){b, a, t, j, i, LANES, true, true}, &list, dtype);
+        for (; b->woven && i < b->pairs; i += LANES) {
+            size_t n = b->pairs - i < LANES ? b->pairs - i : LANES;
+            take_woven((struct step){b, a, t, j, i, n, false, true}, &list, dtype);
+        }
+        if (all)
+            for (; i < whole; i += LANES)
+                take((struct step){b, a, t, j, i, LANES, true, false}, &list, dtype);
         for (; i < whole; i += LANES)
-            take((struct step){b, a, t, j, i, LANES, false}, &list, dtype);
+            take((struct step){b, a, t, j, i, LANES, false, false}, &list, dtype);
         if (i < b->pairs)
-            take((struct step){b, a, t, j, i, b->pairs - i, false}, &list, dtype);
+            take((struct step){b, a, t, j, i, b->pairs - i, false, false}, &list, dtype);
     }
     return list.count;
 }
@@ -288,7 +296,7 @@ INLINE vbits phase_f64(const struct pe__phase_row *r, size_t i, const size_t n)
 INLINE vword phase_short(const struct pe__phase_row *r, size_t i, const size_t n,
                          const enum pe_dtype dtype)
 {
-    const size_t size = dtype == PE_DTYPE_F32 || dtype == PE_DTYPE_BF16_AS_F32 ? 4 : 2;
+    const size_t size = element_size(dtype);
     vdouble v = (double)r->position * (load(r->high + i) + load(r->low + i));
     vdouble e = (vdouble)((vbits)v & INT64_MAX) * 0x1p-51 + load(r->unsure + i);
     return emit(v, e, dtype, (struct place){r->out + size * i, n});

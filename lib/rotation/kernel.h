@@ -40,7 +40,11 @@ struct pe__block {
     struct pe__turns anchor;
     const double *error[2];   /* bounds for c and for s, see E in kernel.c; infinity: uncertain */
     unsigned char *cos, *sin; /* row lo, or NULL */
-    ptrdiff_t stride;         /* bytes from row to row, of either sign */
+
+    /* Both planes are wanted, in one row: cos and sin of a pair are neighbours, and `cos` and `sin`
+     * both the address of the first of them. */
+    bool woven, cos_first;
+    ptrdiff_t stride; /* bytes from row to row, of either sign */
 };
 
 /* A value that is still to be written: its offset j, its plane (0 cos, 1 sin), its pair in the

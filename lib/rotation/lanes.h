@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * lanes.h: the vectors of kernel.c: 8 doubles with AVX-512, 4 with AVX2, 2 otherwise; arithmetic of
- * two doubles, and the step from an interval to elements. Included by kernel.c alone, once for each
- * instruction set, so everything is static.
+ * two doubles, the step from an interval to elements, and the list of those that are not certain.
+ * Included by kernel.c alone, once for each instruction set, so everything is static.
  */
 #ifndef PE_ROTATION_LANES_H
 #define PE_ROTATION_LANES_H
@@ -94,6 +94,50 @@ INLINE void put(unsigned char *at, const void *v, const size_t size, const size_
             from += some * size;
         }
     }
+}
+
+/* Bytes of an element of a kernel's dtypes. */
+INLINE size_t element_size(const enum pe_dtype dtype)
+{
+    return dtype == PE_DTYPE_F64                                    ? 8
+           : dtype == PE_DTYPE_F32 || dtype == PE_DTYPE_BF16_AS_F32 ? 4
+                                                                    : 2;
+}
+
+/* Indexes that zip i.. of one vector with i.. of another of w elements: i, w + i, i + 1, ... */
+#define ZIP_2(i, w) (i), (w) + (i)
+#define ZIP_4(i, w) ZIP_2(i, w), ZIP_2((i) + 1, w)
+#define ZIP_8(i, w) ZIP_4(i, w), ZIP_4((i) + 2, w)
+#define ZIP__(n, i) ZIP_##n(i, n)
+#define ZIP_(n, i) ZIP__(n, i)
+
+/* a0 b0 a1 b1 ..., n elements of that type from each of the vectors a and b. Whole halves are
+ * stored one by one: a copy of both would wait for the stores of its parts. */
+#define PUT_ZIPPED(type)                                              \
+    do {                                                              \
+        type x, y, low, high;                                         \
+        memcpy(&x, a, sizeof x);                                      \
+        memcpy(&y, b, sizeof y);                                      \
+        low = __builtin_shufflevector(x, y, ZIP_(LANES, 0));          \
+        high = __builtin_shufflevector(x, y, ZIP_(LANES, LANES / 2)); \
+        if (__builtin_constant_p(n) && n == LANES) {                  \
+            memcpy(at, &low, sizeof low);                             \
+            memcpy(at + sizeof low, &high, sizeof high);              \
+        } else {                                                      \
+            type both[2] = {low, high};                               \
+            memcpy(at, both, 2 * n * sizeof x / LANES);               \
+        }                                                             \
+    } while (0)
+
+INLINE void put_zipped(unsigned char *at, const void *a, const void *b, const size_t size,
+                       const size_t n)
+{
+    if (size == 8)
+        PUT_ZIPPED(vbits);
+    else if (size == 4)
+        PUT_ZIPPED(vword);
+    else
+        PUT_ZIPPED(vhalf);
 }
 
 /* ---------------------------------------------------------------- numbers of two doubles */
@@ -231,6 +275,28 @@ INLINE vbits emit_f64(vdouble h, vdouble l, vdouble e, struct place to)
     vdouble high = h + (l + e);
     put(to.at, &low, 8, to.n);
     return (vbits)low ^ (vbits)high;
+}
+
+/* ---------------------------------------------------------------- what is not certain */
+
+struct list {
+    uint16_t *pending;
+    size_t count;
+};
+
+/* Adds the lanes that are not 0, of the first n, to the list. */
+static void note_bits(struct list *list, vbits miss, size_t n, unsigned code)
+{
+    for (unsigned i = 0; i < LANES && i < n; i++)
+        if (miss[i])
+            list->pending[list->count++] = (uint16_t)(code + i);
+}
+
+static void note_words(struct list *list, vword miss, size_t n, unsigned code)
+{
+    for (unsigned i = 0; i < LANES && i < n; i++)
+        if (miss[i])
+            list->pending[list->count++] = (uint16_t)(code + i);
 }
 
 #endif

@@ -159,12 +159,13 @@ static struct pe__turns anchor_of(struct group *g, uint64_t blocks)
 
 /* ---------------------------------------------------------------- rows */
 
-/* A window of rows: position first + i at cos + i * stride. */
+/* A window of rows: position first + i at cos + i * stride. A pitch of 2 is of rows in which
+ * cosines and sines are neighbours. */
 struct window {
     int64_t first;
     size_t rows;
     unsigned char *cos, *sin;
-    size_t stride;
+    size_t stride, pitch;
 };
 
 static int64_t floor_block(int64_t position)
@@ -182,7 +183,7 @@ static void finish(struct group *g, const struct window *w, int64_t centre, size
         uint16_t x = g->pending[i];
         int64_t p = centre + (r->inverse ? -PE__PENDING_OFFSET(x) : PE__PENDING_OFFSET(x));
         size_t pair = g->pair + PE__PENDING_PAIR(x);
-        size_t at = (size_t)(p - w->first) * w->stride + pair * size;
+        size_t at = (size_t)(p - w->first) * w->stride + pair * w->pitch * size;
         if (PE__PENDING_PLANE(x))
             exact_sin(r, p, pair, w->sin + at);
         else
@@ -207,7 +208,9 @@ static void make_block(struct group *g, const struct window *w, int64_t n)
     }
     /* An inverse rotor wants z(-p): the conjugate anchor, and offset j stands in the row of -j. */
     size_t place = (size_t)((r->inverse ? to : from) - w->first) * w->stride +
-                   g->pair * pe_dtype_size(r->dtype);
+                   g->pair * w->pitch * pe_dtype_size(r->dtype);
+    bool woven = w->pitch == 2, cos_first = woven && w->cos < w->sin;
+    unsigned char *cos = woven && !cos_first ? w->sin : w->cos, *sin = woven ? cos : w->sin;
     struct pe__block b = {.dtype = r->dtype,
                           .conjugate = (n < 0) != r->inverse,
                           .lo = (int)(r->inverse ? centre - to : from - centre),
@@ -218,8 +221,10 @@ static void make_block(struct group *g, const struct window *w, int64_t n)
                           .row_part = r->padded,
                           .anchor = anchor_of(g, blocks),
                           .error = {g->cap, g->bound},
-                          .cos = w->cos ? w->cos + place : NULL,
-                          .sin = w->sin ? w->sin + place : NULL,
+                          .cos = cos ? cos + place : NULL,
+                          .sin = sin ? sin + place : NULL,
+                          .woven = woven,
+                          .cos_first = cos_first,
                           .stride = r->inverse ? -(ptrdiff_t)w->stride : (ptrdiff_t)w->stride};
     finish(g, w, centre, r->kernel->block(&b, g->pending));
 }
@@ -251,26 +256,37 @@ static size_t band_of(const struct pe__rotor *r, int64_t first)
     return held && r->pairs > 4 * PE__GROUP ? PE__BLOCK : 128 * PE__BLOCK;
 }
 
-void pe__rotor_rows(const struct pe__rotor *r, int64_t first, size_t rows, void *cos, void *sin,
-                    size_t stride_bytes)
+static void make_rows(const struct pe__rotor *r, const struct window *all)
 {
-    if (!cos && !sin)
-        return;
-    size_t band = band_of(r, first);
-    for (size_t done = 0, some; done < rows; done += some) {
-        int64_t p = first + (int64_t)done;
-        some =
-            band - (size_t)((uint64_t)(p + PE__REACH) & (band - 1)); /* up to the end of a block */
-        if (some > rows - done)
-            some = rows - done;
-        struct window w = {.first = p,
-                           .rows = some,
-                           .cos = cos ? (unsigned char *)cos + done * stride_bytes : NULL,
-                           .sin = sin ? (unsigned char *)sin + done * stride_bytes : NULL,
-                           .stride = stride_bytes};
+    size_t band = band_of(r, all->first);
+    for (size_t done = 0, some; done < all->rows; done += some) {
+        struct window w = *all;
+        w.first += (int64_t)done;
+        some = band -
+               (size_t)((uint64_t)(w.first + PE__REACH) & (band - 1)); /* to the end of a block */
+        if (some > all->rows - done)
+            some = all->rows - done;
+        w.rows = some;
+        w.cos = w.cos ? w.cos + done * w.stride : NULL;
+        w.sin = w.sin ? w.sin + done * w.stride : NULL;
         for (size_t pair = 0; pair < r->pairs; pair += PE__GROUP)
             make_group(r, &w, pair);
     }
+}
+
+void pe__rotor_rows(const struct pe__rotor *r, int64_t first, size_t rows, void *cos, void *sin,
+                    size_t stride_bytes)
+{
+    if (cos || sin)
+        make_rows(r, &(struct window){first, rows, cos, sin, stride_bytes, 1});
+}
+
+void pe__rotor_woven(const struct pe__rotor *r, int64_t first, size_t rows,
+                     const struct pe__woven *to)
+{
+    unsigned char *at = to->at, *next = at + pe_dtype_size(r->dtype);
+    make_rows(r, &(struct window){first, rows, to->cos_first ? at : next, to->cos_first ? next : at,
+                                  to->stride_bytes, 2});
 }
 
 void pe__rotor_phases(const struct pe__rotor *r, int64_t first, size_t rows, void *out,

@@ -55,6 +55,16 @@ size_t pe__rotor_bytes(const struct pe__rotor *);
 void pe__rotor_rows(const struct pe__rotor *, int64_t first, size_t rows, void *cos, void *sin,
                     size_t stride_bytes);
 
+/* The same rows with both hands in them: cos and sin of a pair are neighbours, pair r of row i at
+ * `at` + i * stride_bytes + 2 r * element size. */
+struct pe__woven {
+    void *at;
+    size_t stride_bytes;
+    bool cos_first;
+};
+void pe__rotor_woven(const struct pe__rotor *, int64_t first, size_t rows,
+                     const struct pe__woven *);
+
 /* Row i is `pairs` phases p w_r in radians at out + i * stride_bytes. Neither the amplitude nor
  * `inverse` applies. Otherwise as above. */
 void pe__rotor_phases(const struct pe__rotor *, int64_t first, size_t rows, void *out,

@@ -154,4 +154,4 @@ static void phases(const void *band, int64_t first, size_t count, void *out, siz
 }
 
 const struct pe__arithmetic pe__staged_arithmetic = {
-    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, phases};
+    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, NULL, phases};

@@ -10,6 +10,7 @@
 #define PE_SOURCE_H
 
 #include "posenc.h"
+#include "rotation/rotor.h"
 
 /* Pairs first, first + step, first + 2 step... of the ladder, at positions low .. low + span - 1 (a
  * hint how much preparation pays; others are right as well). */
@@ -38,6 +39,10 @@ struct pe__arithmetic {
     /* Row i, position first + i: pair k of the band at out + i * stride + k * element size. Either
      * of cos and sin may be NULL. No allocation. */
     void (*rows)(const void *band, int64_t first, size_t rows, void *cos, void *sin, size_t stride);
+
+    /* The same with cosines and sines as neighbours; NULL where an arithmetic has no faster way
+     * than to make planes and to weave them. */
+    void (*woven)(const void *band, int64_t first, size_t rows, const struct pe__woven *);
     void (*phases)(const void *band, int64_t first, size_t rows, void *out, size_t stride);
 };
 

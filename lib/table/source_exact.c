@@ -78,10 +78,15 @@ static void rows(const void *band, int64_t first, size_t count, void *cos, void 
     pe__rotor_rows(band, first, count, cos, sin, stride);
 }
 
+static void woven(const void *band, int64_t first, size_t count, const struct pe__woven *to)
+{
+    pe__rotor_woven(band, first, count, to);
+}
+
 static void phases(const void *band, int64_t first, size_t count, void *out, size_t stride)
 {
     pe__rotor_phases(band, first, count, out, stride);
 }
 
 const struct pe__arithmetic pe__exact_arithmetic = {
-    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, phases};
+    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, woven, phases};

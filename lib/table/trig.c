@@ -44,7 +44,8 @@ static enum pe_error create(const struct pe_spec *s, void **state)
     error = pe__trig_cut(t);
     if (!error && s->kind == PE_KIND_XPOS)
         error = pe__decay_create(s, &t->decay);
-    t->whole = t->count == 1 && t->strips[0].direct && s->layout != PE_LAYOUT_SPLIT;
+    t->whole = t->count == 1 &&
+               (t->strips[0].woven || (t->strips[0].direct && s->layout != PE_LAYOUT_SPLIT));
     if (error)
         destroy(state);
     return error;
@@ -128,6 +129,20 @@ static void fill_direct(const struct pe__trig *t, const struct pe__strip *strip,
     }
 }
 
+/* Cosines and sines side by side, as the source makes them. */
+static void fill_woven(const struct pe__trig *t, const struct pe__strip *strip,
+                       const struct pe__run *run, void *const out[])
+{
+    const struct pe__place *p = &strip->to.at[0];
+    struct pe__woven to = {.stride_bytes = t->stride[p->tensor], .cos_first = p->hand == PE__COS};
+    if (!out[p->tensor])
+        return;
+    to.at = (char *)out[p->tensor] + (p->column + 2 * strip->first) * t->size;
+    t->how->woven(strip->band, run->position, own_rows(run), &to);
+    for (uint64_t row = own_rows(run); row < run->rows; row++)
+        memcpy((char *)to.at + row * to.stride_bytes, to.at, 2 * strip->of.pairs * t->size);
+}
+
 static void advance(const struct pe__trig *t, void *const out[], uint64_t rows, void *to[])
 {
     for (unsigned i = 0; i < t->tensors; i++)
@@ -198,6 +213,8 @@ static void fill_rows(const struct pe__trig *t, uint64_t first, uint64_t rows, v
             advance(t, out, row, at);
             if (strip->direct)
                 fill_direct(t, strip, &run, at);
+            else if (strip->woven)
+                fill_woven(t, strip, &run, at);
             else
                 fill_block(t, strip, &run, at);
         }

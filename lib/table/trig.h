@@ -20,7 +20,8 @@ struct pe__strip {
     struct pe__band of; /* pairs of the ladder */
     size_t first;       /* the pair of the row that the first of them is */
     unsigned axis;
-    bool direct;
+    bool direct; /* all places are planes */
+    bool woven;  /* the places are cosines and sines of a pair, side by side, and the source can */
     struct pe__arrangement to;
 };
 

@@ -25,6 +25,15 @@ static bool is_direct(const struct pe__arrangement *a, size_t step)
     return step == 1;
 }
 
+static bool is_woven(const struct pe__arrangement *a, size_t step)
+{
+    const struct pe__place *p = &a->at[0], *q = &a->at[1];
+    return a->count == 2 && step == 1 && p->pitch == 2 && q->pitch == 2 && p->tensor == q->tensor &&
+           q->column == p->column + 1 &&
+           ((p->hand == PE__COS && q->hand == PE__SIN) ||
+            (p->hand == PE__SIN && q->hand == PE__COS));
+}
+
 static enum pe_error add_strip(struct pe__trig *t, const void *ladder,
                                const struct pe__strip *strip)
 {
@@ -49,11 +58,12 @@ static enum pe_error add_pairs(struct pe__trig *t, const void *ladder, struct pe
     size_t pairs = strip.of.pairs, start = strip.of.first, place = strip.first;
     enum pe_error error = PE_OK;
     strip.direct = is_direct(&strip.to, strip.of.step);
+    strip.woven = t->how->woven && is_woven(&strip.to, strip.of.step);
     for (size_t k = 0; k < pairs && !error; k += strip.of.pairs) {
         strip.of.first = start + k * strip.of.step;
         strip.first = place + k * strip.of.step;
         strip.of.pairs = pairs - k;
-        if (!strip.direct && strip.of.pairs > PE__BLOCK_PAIRS)
+        if (!strip.direct && !strip.woven && strip.of.pairs > PE__BLOCK_PAIRS)
             strip.of.pairs = PE__BLOCK_PAIRS;
         error = add_strip(t, ladder, &strip);
     }

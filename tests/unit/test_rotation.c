@@ -421,6 +421,62 @@ static void test_inverse(void **state)
     }
 }
 
+/* Cosines and sines side by side are those of the planes, in either order, of a rotor and of its
+ * inverse, for any split, at an odd address; other bytes keep what they held. */
+static void hold_woven(const struct pe__rotor *r, size_t pairs, enum pe_dtype dtype)
+{
+    enum { ROWS = 75 };
+    const int64_t first = -40;
+    size_t size = reference_size(dtype), row = pairs * size, stride = 2 * row + 3;
+    struct rows t = fill(r, first, ROWS, pairs, dtype);
+    unsigned char *woven = malloc(ROWS * stride + 1), *expected = malloc(ROWS * stride + 1);
+    for (unsigned cos_first = 0; cos_first < 2; cos_first++) {
+        memset(woven, 0x5a, ROWS * stride + 1);
+        memset(expected, 0x5a, ROWS * stride + 1);
+        for (size_t i = 0; i < ROWS; i++)
+            for (size_t k = 0; k < pairs; k++) {
+                unsigned char *at = expected + 1 + i * stride + 2 * k * size;
+                memcpy(at + (cos_first ? 0 : size), t.cos + i * row + k * size, size);
+                memcpy(at + (cos_first ? size : 0), t.sin + i * row + k * size, size);
+            }
+        for (size_t i = 0, some; i < ROWS; i += some) {
+            some = ROWS - i < 1 + i % 37 ? ROWS - i : 1 + i % 37;
+            pe__rotor_woven(r, first + (int64_t)i, some,
+                            &(struct pe__woven){woven + 1 + i * stride, stride, cos_first});
+        }
+        assert_memory_equal(woven, expected, ROWS * stride + 1);
+    }
+    free(woven);
+    free(expected);
+    drop(&t);
+}
+
+static void test_woven(void **state)
+{
+    (void)state;
+    static const size_t widths[] = {1, 3, 8, 29, 64, 65, 131};
+    const struct pe__kernel *kernel[ISAS];
+    size_t n = kernels(kernel);
+    amplitude_is(1.25);
+    geometric(131, "1e40"); /* some sines so small that they take the exact path */
+    for (size_t d = 0; d < REAL_DTYPES; d++)
+        for (size_t k = 0; k < n; k++)
+            for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+                for (unsigned inverse = 0; inverse < 2; inverse++) {
+                    struct pe__rotor_spec spec = {(const mpfr_t *)frequency,
+                                                  widths[w],
+                                                  amplitude,
+                                                  real_dtypes[d],
+                                                  inverse,
+                                                  100,
+                                                  -40};
+                    struct pe__rotor *r;
+                    assert_int_equal(pe__rotor_create_on(&spec, kernel[k], &r), PE_OK);
+                    hold_woven(r, widths[w], real_dtypes[d]);
+                    pe__rotor_destroy(&r);
+                }
+}
+
 static void test_frequencies_of_zero(void **state)
 {
     (void)state;
@@ -520,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_splits),
         cmocka_unit_test(test_other_bytes_are_left_alone),
         cmocka_unit_test(test_inverse),
+        cmocka_unit_test(test_woven),
         cmocka_unit_test(test_frequencies_of_zero),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_tables_grow_slowly),
