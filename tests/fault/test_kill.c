@@ -2,7 +2,7 @@
  *
  * test_kill.c: SIGKILL at random moments while four clients upload, replace and delete. After each
  * restart every table that was acknowledged is whole, every other one is whole or absent, nothing
- * is there that nobody sent, and no draft is left. POSENC_KILLS says how often (default 40),
+ * is there that nobody sent, and no draft is left. POSENC_KILLS says how often (default 200),
  * POSENC_SEED from where.
  */
 #include "kit/state.h"
@@ -184,7 +184,7 @@ static unsigned long setting(const char *name, unsigned long otherwise)
 static void killed_at_any_moment(void **unused)
 {
     (void)unused;
-    unsigned long kills = setting("POSENC_KILLS", 40);
+    unsigned long kills = setting("POSENC_KILLS", 200);
     unsigned z = (unsigned)setting("POSENC_SEED", 1), acknowledged = 0;
     kit_state_make(&state, NULL);
     for (unsigned long k = 0; k < kills; k++) {
