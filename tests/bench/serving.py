@@ -37,11 +37,12 @@ def exchange(port, target, head=""):
         return data[:n], data[n:]
 
 
-def wrk(port, target, seconds, script=None, connections=64):
-    argv = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
+def wrk(port, target, seconds, script=None, argument=""):
+    argv = ["wrk", "-t1", "-c64", f"-d{seconds}s", "--latency"]
     if script:
         argv += ["-s", os.path.join(HERE, script + ".lua")]
-    out = subprocess.run(argv + [f"http://127.0.0.1:{port}{target}"], capture_output=True, text=True, check=True).stdout
+    argv += [f"http://127.0.0.1:{port}{target}", "--", argument]
+    out = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     p99 = re.search(r"99%\s+(\S+)", out)
     return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), p99[1] if p99 else "-"
 
@@ -113,7 +114,8 @@ def scripted(args):
     print(f"{'scenario':<14}{'posenc/s':>12}{'p99':>10}")
     for script in SCRIPTS:
         p = Posenc(args.posenc)
-        rows = [wrk(p.port, "/", args.seconds, script) for _ in range(args.rounds)]
+        tag = re.search(rb"(?i)etag: (\S+)", exchange(p.port, TABLES[1][1])[0])[1].decode()
+        rows = [wrk(p.port, "/", args.seconds, script, tag) for _ in range(args.rounds)]
         stop(p)
         print(f"{script:<14}{statistics.median(r[0] for r in rows):12.0f}{rows[-1][1]:>10}", flush=True)
 
