@@ -20,7 +20,7 @@ TABLES = [  # name, target
     ("32 KiB", "/v1/tables/sinusoidal.bin?length=128&width=64"),
     ("4 MiB", "/v1/tables/sinusoidal.bin?length=16384&width=64"),
 ]
-SCRIPTS = ["many_keys", "gather", "not_modified", "mixed"]
+SCRIPTS = ["many_keys", "gather", "mixed"]  # wrk cannot read a 304 that has a Content-Length
 
 
 def exchange(port, target, head=""):
@@ -37,11 +37,11 @@ def exchange(port, target, head=""):
         return data[:n], data[n:]
 
 
-def wrk(port, target, seconds, script=None, argument=""):
+def wrk(port, target, seconds, script=None):
     argv = ["wrk", "-t1", "-c64", f"-d{seconds}s", "--latency"]
     if script:
         argv += ["-s", os.path.join(HERE, script + ".lua")]
-    argv += [f"http://127.0.0.1:{port}{target}", "--", argument]
+    argv += [f"http://127.0.0.1:{port}{target}"]
     out = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     p99 = re.search(r"99%\s+(\S+)", out)
     return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), p99[1] if p99 else "-"
@@ -114,8 +114,7 @@ def scripted(args):
     print(f"{'scenario':<14}{'posenc/s':>12}{'p99':>10}")
     for script in SCRIPTS:
         p = Posenc(args.posenc)
-        tag = re.search(rb"(?i)etag: (\S+)", exchange(p.port, TABLES[1][1])[0])[1].decode()
-        rows = [wrk(p.port, "/", args.seconds, script, tag) for _ in range(args.rounds)]
+        rows = [wrk(p.port, "/", args.seconds, script) for _ in range(args.rounds)]
         stop(p)
         print(f"{script:<14}{statistics.median(r[0] for r in rows):12.0f}{rows[-1][1]:>10}", flush=True)
 
