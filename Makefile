@@ -130,14 +130,14 @@ deps-bench: deps-build
 	$(Q)tests/install-deps.sh $(DEPS_BENCH)
 
 install: all ## put daemon, library, header, pkg-config file and man page under DESTDIR/PREFIX
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/posenc \
 	    $(DESTDIR)$(PREFIX)/share/man/man1
 	install $(BUILD)/posenc $(DESTDIR)$(PREFIX)/bin/
 	install -m 644 $(BUILD)/libposenc.a $(DESTDIR)$(PREFIX)/lib/
 	install $(BUILD)/$(SONAME) $(DESTDIR)$(PREFIX)/lib/libposenc.so.$(VERSION)
 	ln -sf libposenc.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libposenc.so
-	install -m 644 lib/posenc*.h lib/*.def $(DESTDIR)$(PREFIX)/include/
+	install -m 644 lib/posenc*.h lib/*.def $(DESTDIR)$(PREFIX)/include/posenc/
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' lib/posenc.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/posenc.pc
 	install -m 644 $(BUILD)/posenc.1 $(DESTDIR)$(PREFIX)/share/man/man1/
