@@ -6,6 +6,7 @@
  */
 #include "table_choice.h"
 #include "http/negotiate.h"
+#include "table/table_finite.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -264,6 +265,11 @@ static bool check_json(struct api__call *call, const struct api_table *table)
     for (unsigned i = 0; i < table->tensor_count; i++)
         if (api__sent(table, i))
             values += table->tensors[i].bytes / pe_dtype_size(table->tensors[i].dtype);
+    if (values <= limit && api__table_overflows(table))
+        return api__refuse(call, API__NOT_ACCEPTABLE,
+                           "JSON has no infinities, and some values here exceed %s; take a wider "
+                           "dtype, or .npy, .safetensors, .bin or .csv",
+                           pe_dtype_name((enum pe_dtype)table->spec.dtype));
     if (values <= limit)
         return true;
     const char *resource = pe_resource_name(table->spec.resource);

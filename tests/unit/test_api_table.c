@@ -541,6 +541,15 @@ static void limits(void **unused)
         {"/v1/tables/alibi.json?width=2&length=3&queries=3&offset=0&masked=true&tensor=slopes",
          200},
         {"/v1/tables/alibi.npy?width=2&length=3&queries=3&offset=0&masked=true&tensor=bias", 200},
+        /* 65504 is the last f16, and 65520 the first number that rounds to infinity */
+        {"/v1/tables/rope.json?positions=65519&width=2&layout=phase&dtype=f16", 200},
+        {"/v1/tables/rope.json?positions=3,65520&width=2&layout=phase&dtype=f16", 406},
+        {"/v1/tables/rope.npy?positions=3,65520&width=2&layout=phase&dtype=f16", 200},
+        {"/v1/tables/rope.json?positions=3,65520&width=2&layout=phase", 200},
+        {"/v1/tables/alibi.json?width=1&length=2&offset=70000&alibi_bias_max=0.001&dtype=f16", 406},
+        {"/v1/tables/rope.json?length=1&width=4&rope_type=yarn&factor=4&dtype=f16"
+         "&original_max_position_embeddings=64&attention_factor=65520",
+         406},
         {"/v1/tables/nosuch.npy?width=2", 404},
         {S ".exe?" OK, 404},
         {"/v1/tables/.npy?" OK, 404},
