@@ -4,6 +4,7 @@
 kernel allows one thread) and nginx with the same body as a file. All three are measured in turn within each round;
 a ratio is taken inside a round, and medians are printed. Nothing is asserted: these are figures to read."""
 import argparse
+import ctypes
 import os
 import re
 import shutil
@@ -47,11 +48,15 @@ def wrk(port, target, seconds, script=None):
     return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), p99[1] if p99 else "-"
 
 
+def start(argv, **more):
+    """A server that ends with us, at the latest."""
+    return subprocess.Popen(argv, preexec_fn=lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL), **more)
+
+
 class Posenc:
     def __init__(self, binary):
-        self.proc = subprocess.Popen([binary, "serve", "--listen", "127.0.0.1:0", "--threads", "1", "--log-level", "warn",
-                                      "--log-format", "text"], stderr=subprocess.PIPE, text=True)
-        self.port = None
+        self.proc = start([binary, "serve", "--listen", "127.0.0.1:0", "--threads", "1", "--log-level", "warn",
+                           "--log-format", "text"], stderr=subprocess.PIPE, text=True)
         line = self.proc.stderr.readline()
         self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)", line)[1])
 
@@ -61,7 +66,7 @@ class Bare:
         path = os.path.join(folder, "answer")
         with open(path, "wb") as f:
             f.write(answer)
-        self.proc = subprocess.Popen([binary, path], stdout=subprocess.PIPE, text=True)
+        self.proc = start([binary, path], stdout=subprocess.PIPE, text=True)
         self.port = int(self.proc.stdout.readline())
 
 
@@ -79,7 +84,7 @@ class Nginx:
                     "events { worker_connections 1024; }\n"
                     "http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n"
                     f" open_file_cache max=10; server {{ listen 127.0.0.1:{self.port}; root {folder}; }} }}\n")
-        self.proc = subprocess.Popen(["nginx", "-p", folder, "-c", conf], stderr=subprocess.DEVNULL)
+        self.proc = start(["nginx", "-p", folder, "-c", conf], stderr=subprocess.DEVNULL)
         time.sleep(0.5)
 
 
