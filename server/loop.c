@@ -5,6 +5,7 @@
  * stops its daemons, because the library aborts where one is suspended.
  */
 #include "loop.h"
+#include "http/lane.h"
 #include "http/listen.h"
 #include "must.h"
 
@@ -218,10 +219,12 @@ bool loop_add_port(struct loop *l, int fd, bool health_only)
 
 void loop_run(struct loop *l)
 {
+    lane_open(&l->worker);
     /* The library adds its socket to its epoll descriptor when it first runs. */
     for (unsigned i = 0; i < l->ports; i++)
         run_port(&l->port[i]);
     uv_run(&l->worker.uv, UV_RUN_DEFAULT);
+    lane_open(NULL);
 }
 
 void loop_nudge(struct loop *l)
@@ -240,5 +243,6 @@ void loop_free(struct loop *l)
     if (l->opened)
         must(uv_loop_close(&l->worker.uv) == 0);
     memo_close(&l->worker.memo);
+    free(l->worker.by_fd);
     log_buffer_free(&l->worker.log);
 }

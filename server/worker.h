@@ -39,6 +39,14 @@ struct shared {
 struct conn;
 struct memo;
 
+/* The last head that came in one piece and alone, as it came. */
+#define WORKER_HEAD 512
+struct worker_head {
+    const struct conn *conn;
+    size_t size;
+    char at[WORKER_HEAD];
+};
+
 struct worker {
     uv_loop_t uv;
     struct mail_box mail;
@@ -49,8 +57,11 @@ struct worker {
     struct log_buffer log;
     struct memo *memo;
     struct conn *conns;
+    struct conn **by_fd; /* [fds]: by their sockets */
+    size_t fds;
     struct guard_head head; /* of the request in hand */
-    uint64_t ids;           /* state of the generator of request ids */
+    struct worker_head last;
+    uint64_t ids; /* state of the generator of request ids */
 };
 
 /* A listening socket of a worker. */

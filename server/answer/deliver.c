@@ -17,35 +17,6 @@
 /* A prefix and its payload are copied into one piece up to this size, which saves a system call. */
 #define COPY_LIMIT (32 << 10)
 
-/* What the body of a response stands on. */
-struct keep {
-    struct order *order;
-    struct payload *payload;
-    char *text;
-};
-
-static void let_go(void *closure)
-{
-    struct keep *k = closure;
-    payload_drop(&k->payload);
-    order_drop(&k->order);
-    free(k->text);
-    free(k);
-}
-
-static struct keep *keep(struct order *order, struct payload *payload, char *text)
-{
-    struct keep *k = calloc(1, sizeof *k);
-    if (!k)
-        return NULL;
-    *k = (struct keep){order, payload, text};
-    if (order)
-        order_hold(order);
-    if (payload)
-        payload_hold(payload);
-    return k;
-}
-
 bool deliver_header(struct answer *a, const char *name, const char *value)
 {
     return a->response && MHD_add_response_header(a->response, name, value) == MHD_YES;
@@ -98,18 +69,38 @@ static uint64_t length_of(const struct order *order)
     return length == API_UNKNOWN ? order->measured : length;
 }
 
-static struct MHD_Response *from_text(struct order *order, struct api_bytes text, char *owned)
+/* The response of a body (or NULL) whose pieces are set; takes it over. */
+static void respond(struct answer *a, struct body *b)
 {
-    struct keep *k = keep(order, NULL, owned);
-    if (!k) {
-        free(owned);
-        return NULL;
-    }
-    struct MHD_Response *r = MHD_create_response_from_buffer_with_free_callback_cls(
-        text.len, (void *)(uintptr_t)(text.at ? text.at : ""), let_go, k);
-    if (!r)
-        let_go(k);
-    return r;
+    if (!b)
+        return;
+    struct MHD_IoVec pieces[2] = {{b->piece[0].iov_base, b->piece[0].iov_len},
+                                  {b->piece[1].iov_base, b->piece[1].iov_len}};
+    a->length = body_size(b);
+    a->response = pieces[1].iov_len
+                      ? MHD_create_response_from_iovec(pieces, 2, body_drop, b)
+                      : MHD_create_response_from_buffer_with_free_callback_cls(
+                            pieces[0].iov_len,
+                            b->piece[0].iov_base ? b->piece[0].iov_base : (void *)(uintptr_t) "",
+                            body_drop, b);
+    if (a->response)
+        a->body = b;
+    else
+        body_drop(b);
+}
+
+static struct iovec piece(const void *at, size_t size)
+{
+    return (struct iovec){(void *)(uintptr_t)at, size};
+}
+
+/* Takes the owned text over. */
+static void respond_text(struct answer *a, struct order *order, struct api_bytes text, char *owned)
+{
+    struct body *b = body_create(order, NULL, owned);
+    if (b)
+        b->piece[0] = piece(text.at, text.len);
+    respond(a, b);
 }
 
 struct answer deliver_plain(struct order *order)
@@ -117,9 +108,10 @@ struct answer deliver_plain(struct order *order)
     const struct api_plan *plan = order->plan;
     struct answer a = {.status = plan->status};
     if (plan->status == 304 || plan->head_only) {
-        a.response = bodiless(length_of(order));
+        a.length = length_of(order);
+        a.response = bodiless(a.length);
     } else {
-        a.response = from_text(order, plan->text, NULL);
+        respond_text(&a, order, plan->text, NULL);
         a.bytes = plan->text.len;
     }
     return finish(a, plan);
@@ -131,69 +123,53 @@ struct answer deliver_made(struct order *order, int status, char *text, size_t l
         .status = status, .bytes = order->plan->head_only ? 0 : length, .weight = length};
     if (order->plan->head_only) {
         free(text);
+        a.length = length;
         a.response = bodiless(length);
     } else {
-        a.response = from_text(order, (struct api_bytes){text, length}, text);
+        respond_text(&a, order, (struct api_bytes){text, length}, text);
     }
     return finish(a, order->plan);
 }
 
-/* The window of prefix and payload that is sent. */
-static struct MHD_Response *two_pieces(struct order *order, struct payload *payload,
-                                       struct api_bytes front, const unsigned char *back,
-                                       size_t size)
+/* The window of prefix and payload that is sent: in one piece where it is small. */
+static void respond_window(struct answer *a, struct order *order, struct payload *payload,
+                           const struct iovec window[2])
 {
-    if (front.len + size <= COPY_LIMIT) {
-        char *copy = malloc(front.len + size);
+    size_t front = window[0].iov_len, size = front + window[1].iov_len;
+    if (front && window[1].iov_len && size <= COPY_LIMIT) {
+        char *copy = malloc(size);
         if (!copy)
-            return NULL;
-        memcpy(copy, front.at, front.len);
-        memcpy(copy + front.len, back, size);
-        struct keep *k = keep(NULL, NULL, copy);
-        struct MHD_Response *r = k ? MHD_create_response_from_buffer_with_free_callback_cls(
-                                         front.len + size, copy, let_go, k)
-                                   : NULL;
-        if (!r && k)
-            let_go(k);
-        else if (!r)
-            free(copy);
-        return r;
+            return;
+        memcpy(copy, window[0].iov_base, front);
+        memcpy(copy + front, window[1].iov_base, window[1].iov_len);
+        a->weight = size;
+        respond_text(a, NULL, (struct api_bytes){copy, size}, copy);
+        return;
     }
-    struct MHD_IoVec pieces[2] = {{front.at, front.len}, {back, size}};
-    struct keep *k = keep(order, payload, NULL);
-    struct MHD_Response *r = k ? MHD_create_response_from_iovec(pieces, 2, let_go, k) : NULL;
-    if (!r && k)
-        let_go(k);
-    return r;
+    struct body *b = body_create(front ? order : NULL, payload, NULL);
+    if (b) {
+        b->piece[0] = window[front ? 0 : 1];
+        b->piece[1] = front ? window[1] : (struct iovec){NULL, 0};
+    }
+    respond(a, b);
 }
 
 struct answer deliver_payload(struct order *order, struct payload *payload)
 {
     const struct api_table *t = order->plan->table;
     struct answer a = {.status = order->plan->status, .bytes = t->count};
-    struct api_bytes front = {NULL, 0};
+    struct iovec window[2] = {{NULL, 0}, {NULL, 0}};
     uint64_t from = t->first, left = t->count;
     if (from < t->prefix.len) {
-        front.at = t->prefix.at + from;
-        front.len = left < t->prefix.len - from ? (size_t)left : t->prefix.len - (size_t)from;
-        left -= front.len;
-        from += front.len;
+        size_t most = t->prefix.len - (size_t)from;
+        window[0] = piece(t->prefix.at + from, left < most ? (size_t)left : most);
+        left -= window[0].iov_len;
+        from += window[0].iov_len;
     }
     uint64_t inside = left ? t->payload_first + (from - t->prefix.len) : 0;
-    const unsigned char *back = payload->at + inside;
     must(inside + left <= payload->size);
-    if (front.len && left) {
-        a.weight = front.len + left <= COPY_LIMIT ? front.len + (size_t)left : 0;
-        a.response = two_pieces(order, payload, front, back, (size_t)left);
-        return finish(a, order->plan);
-    }
-    struct keep *k = keep(front.len ? order : NULL, payload, NULL);
-    void *at = (void *)(uintptr_t)(front.len ? (const void *)front.at : back);
-    a.response =
-        k ? MHD_create_response_from_buffer_with_free_callback_cls((size_t)t->count, at, let_go, k)
-          : NULL;
-    if (!a.response && k)
-        let_go(k);
+    window[1] = piece(payload->at + inside, (size_t)left);
+    respond_window(&a, order, payload, window);
     return finish(a, order->plan);
 }
 
@@ -244,7 +220,7 @@ static void close_pull(void *closure)
 struct answer deliver_stream(struct conn *c, struct stream *stream)
 {
     const struct api_table *t = stream->order->plan->table;
-    struct answer a = {.status = stream->order->plan->status};
+    struct answer a = {.status = stream->order->plan->status, .length = API_UNKNOWN};
     bool coded = t->coding != API_IDENTITY, unknown = coded || t->count == API_UNKNOWN;
     struct pull *p = calloc(1, sizeof *p);
     if (!p || (coded && !(p->press = press_open(c, stream)))) {
@@ -303,16 +279,24 @@ bool deliver(struct conn *c, struct answer a)
     return good;
 }
 
-/* RFC 9110, 5.6.7. The library would make it anew for each answer. */
-static bool set_date(const struct answer *a, time_t second)
+void deliver_date(time_t second, char text[DELIVER_DATE + 1])
 {
     static const char days[] = "SunMonTueWedThuFriSat",
                       months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    char text[64];
     struct tm t;
+    char room[64];
     gmtime_r(&second, &t);
-    snprintf(text, sizeof text, "%.3s, %02d %.3s %d %02d:%02d:%02d GMT", days + 3 * t.tm_wday,
+    snprintf(room, sizeof room, "%.3s, %02d %.3s %d %02d:%02d:%02d GMT", days + 3 * t.tm_wday,
              t.tm_mday, months + 3 * t.tm_mon, t.tm_year + 1900, t.tm_hour, t.tm_min, t.tm_sec);
+    memcpy(text, room, DELIVER_DATE);
+    text[DELIVER_DATE] = 0;
+}
+
+/* The library would make it anew for each answer. */
+static bool set_date(const struct answer *a, time_t second)
+{
+    char text[DELIVER_DATE + 1];
+    deliver_date(second, text);
     return MHD_add_response_header(a->response, "Date", text) == MHD_YES;
 }
 

@@ -6,6 +6,7 @@
 #ifndef SERVER_DELIVER_H
 #define SERVER_DELIVER_H
 
+#include "answer/body.h"
 #include "http/conn.h"
 
 #include <time.h>
@@ -14,8 +15,10 @@
 struct answer {
     struct MHD_Response *response; /* NULL: there was no memory */
     int status;
-    uint64_t bytes; /* of the body; 0 where none is sent or the number is not known */
-    size_t weight;  /* bytes of memory that the response has for itself */
+    uint64_t bytes;    /* of the body; 0 where none is sent or the number is not known */
+    size_t weight;     /* bytes of memory that the response has for itself */
+    uint64_t length;   /* that its head states; API_UNKNOWN: none */
+    struct body *body; /* lives as long as the response; NULL: none, or a stream */
 };
 
 /* Headers alone, or text: EMPTY, TEXT, and a TABLE that is asked for by HEAD. The order lives as
@@ -47,5 +50,9 @@ struct deliver_stamp {
     time_t second; /* of its Date */
 };
 bool deliver_again(struct conn *, const struct answer *, struct deliver_stamp *);
+
+/* The text of a Date header (RFC 9110, 5.6.7). */
+#define DELIVER_DATE 29
+void deliver_date(time_t, char text[DELIVER_DATE + 1]);
 
 #endif

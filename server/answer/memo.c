@@ -21,6 +21,9 @@
 /* Hashes seen once. */
 #define SEEN 4096
 
+/* Heads whose answer stands in a place; a newcomer replaces what stands there. */
+#define HEADS 512
+
 struct place {
     uint64_t hash;
     char *key; /* NULL: free. The parts one after the other, each with its length in front */
@@ -28,7 +31,18 @@ struct place {
     struct payload *payload;
     struct metrics_series *series;
     uint64_t used;
+    uint64_t serial; /* of what stands here: none comes twice */
     struct deliver_stamp stamp;
+    struct reply *reply; /* made when it is first wanted */
+    bool no_reply;       /* it cannot be made */
+};
+
+struct head {
+    uint64_t hash;
+    struct place *place;
+    uint64_t serial; /* of the place; another one stands there by now where they differ */
+    size_t size;
+    char at[WORKER_HEAD];
 };
 
 struct memo {
@@ -37,6 +51,7 @@ struct memo {
     size_t weight;
     uint32_t seen[SEEN];
     struct place place[SETS][WAYS];
+    struct head head[HEADS];
 };
 
 struct memo *memo_open(void)
@@ -55,6 +70,7 @@ static void empty(struct memo *m, struct place *p)
         return;
     m->weight -= p->answer.weight;
     free(p->key);
+    reply_drop(&p->reply);
     MHD_destroy_response(p->answer.response);
     payload_drop(&p->payload);
     memset(p, 0, sizeof *p);
@@ -104,16 +120,81 @@ static uint64_t hash_part(const struct memo *m, uint64_t h, struct api_bytes b)
     return mix(h, word, m->secret[1]);
 }
 
-static bool same(const struct place *p, const struct memo_key *k)
+/* Part i of the key of a place. */
+static void key_part(const struct place *p, size_t i, struct api_bytes *part)
 {
     const char *at = p->key;
+    do {
+        memcpy(&part->len, at, sizeof part->len);
+        part->at = at + sizeof part->len;
+        at = part->at + part->len;
+    } while (i--);
+}
+
+static bool same(const struct place *p, const struct memo_key *k)
+{
     for (size_t i = 0; i < 5; i++) {
-        size_t n;
-        memcpy(&n, at, sizeof n);
-        if (n != k->part[i].len || (n && memcmp(at + sizeof n, k->part[i].at, n)))
+        struct api_bytes part;
+        key_part(p, i, &part);
+        if (part.len != k->part[i].len || (part.len && memcmp(part.at, k->part[i].at, part.len)))
             return false;
-        at += sizeof n + n;
     }
+    return true;
+}
+
+/* Whether the answer may still be given: then it counts as asked for. */
+static bool take(struct memo *m, struct place *p, struct worker *w)
+{
+    if (p->payload && !atomic_load_explicit(&p->payload->kept, memory_order_relaxed)) {
+        empty(m, p);
+        return false;
+    }
+    p->used = ++m->clock;
+    if (p->payload && !atomic_load_explicit(&p->payload->used, memory_order_relaxed))
+        atomic_store_explicit(&p->payload->used, true, memory_order_relaxed);
+    if (p->payload)
+        metrics_count(w->metrics, METRIC_MEMO, 1);
+    return true;
+}
+
+static uint64_t hash_head(const struct memo *m, struct api_bytes head)
+{
+    return hash_part(m, m->secret[0], head);
+}
+
+/* Remembers that the head of the request in hand leads to a place. */
+static void learn_head(struct memo *m, struct place *p, const struct conn *c)
+{
+    const struct worker_head *last = &c->worker->last;
+    if (!c->worker->head.alike || last->conn != c || last->size != c->head_size)
+        return;
+    if (!p->reply && !p->no_reply) {
+        p->reply = reply_make(&p->answer);
+        p->no_reply = !p->reply;
+    }
+    if (!p->reply)
+        return;
+    uint64_t hash = hash_head(m, (struct api_bytes){last->at, last->size});
+    struct head *h = &m->head[hash % HEADS];
+    h->hash = hash;
+    h->place = p;
+    h->serial = p->serial;
+    h->size = last->size;
+    memcpy(h->at, last->at, last->size);
+}
+
+bool memo_find_head(struct memo *m, struct worker *w, struct api_bytes head, struct memo_hit *hit)
+{
+    uint64_t hash = hash_head(m, head);
+    const struct head *h = &m->head[hash % HEADS];
+    struct place *p = h->place;
+    if (!p || h->hash != hash || h->size != head.len || memcmp(h->at, head.at, head.len) ||
+        p->serial != h->serial || !take(m, p, w))
+        return false;
+    struct api_bytes method, target;
+    key_part(p, 0, &method);
+    key_part(p, 1, &target);
+    *hit = (struct memo_hit){p->reply, p->series, method.len == 3 ? "GET" : "HEAD", target};
     return true;
 }
 
@@ -127,16 +208,10 @@ bool memo_answer(struct memo *m, struct conn *c, struct memo_key *k, bool *sent)
         struct place *p = &set[j];
         if (!p->key || p->hash != k->hash || !same(p, k))
             continue;
-        if (p->payload && !atomic_load_explicit(&p->payload->kept, memory_order_relaxed)) {
-            empty(m, p);
+        if (!take(m, p, c->worker))
             return false;
-        }
-        p->used = ++m->clock;
-        if (p->payload && !atomic_load_explicit(&p->payload->used, memory_order_relaxed))
-            atomic_store_explicit(&p->payload->used, true, memory_order_relaxed);
+        learn_head(m, p, c);
         c->series = p->series;
-        if (p->payload)
-            metrics_count(c->worker->metrics, METRIC_MEMO, 1);
         *sent = deliver_again(c, &p->answer, &p->stamp);
         return true;
     }
@@ -183,6 +258,7 @@ bool memo_keep(struct memo *m, const struct memo_key *k, const struct answer *a,
                         .key = key,
                         .answer = *a,
                         .payload = payload,
+                        .serial = ++m->clock,
                         .series = metrics_series(c->worker->metrics, route, c->method, a->status)};
     return true;
 }

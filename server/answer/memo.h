@@ -8,7 +8,7 @@
 #ifndef SERVER_MEMO_H
 #define SERVER_MEMO_H
 
-#include "deliver.h"
+#include "reply.h"
 
 struct memo;
 
@@ -31,6 +31,19 @@ bool memo_answer(struct memo *, struct conn *, struct memo_key *, bool *sent);
  * by memo_answer. `payload` (or NULL) is what the body stands on. */
 bool memo_keep(struct memo *, const struct memo_key *, const struct answer *, struct payload *,
                const char *route, struct conn *);
+
+/* A reply that is ready, and what the log and the metrics say of it; until the memo is used again.
+ */
+struct memo_hit {
+    struct reply *reply;
+    struct metrics_series *series;
+    const char *method;
+    struct api_bytes target;
+};
+
+/* The answer to a request of which all bytes are these: those of a head that memo_answer answered
+ * before. Counts it as asked for. */
+bool memo_find_head(struct memo *, struct worker *, struct api_bytes head, struct memo_hit *);
 
 /* Lets go of answers that have lost their payload. Some times a second. */
 void memo_sweep(struct memo *);

@@ -32,6 +32,36 @@ static void woken(struct mail_letter *letter)
     conn_wake(c);
 }
 
+/* Numbers of a walk through all of 2^64 (splitmix64), so none comes twice from one worker. */
+void conn_name_request(struct conn *c)
+{
+    static const char hex[] = "0123456789abcdef";
+    uint64_t z = c->worker->ids += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    z ^= z >> 31;
+    for (int i = 0; i < 16; i++)
+        c->id[i] = hex[z >> (60 - 4 * i) & 15];
+    c->id[16] = 0;
+}
+
+/* One that is not listed for want of memory is served all the same. */
+static void list_socket(struct worker *w, struct conn *c)
+{
+    size_t fd = (size_t)c->fd, room = w->fds ? w->fds : 64;
+    while (room <= fd)
+        room *= 2;
+    if (room > w->fds) {
+        struct conn **wider = realloc(w->by_fd, room * sizeof *wider);
+        if (!wider)
+            return;
+        memset(wider + w->fds, 0, (room - w->fds) * sizeof *wider);
+        w->by_fd = wider;
+        w->fds = room;
+    }
+    w->by_fd[fd] = c;
+}
+
 static void name_client(struct conn *c, const struct sockaddr *a)
 {
     c->local = !a || (a->sa_family != AF_INET && a->sa_family != AF_INET6);
@@ -68,6 +98,7 @@ static void opened(struct port *port, struct MHD_Connection *handle, void **cont
     if (c->next)
         c->next->prev = c;
     w->conns = c;
+    list_socket(w, c);
     metrics_move(METRIC_CONNECTIONS, 1);
 }
 
@@ -92,6 +123,7 @@ static void forget_request(struct conn *c)
     free(c->long_target);
     c->body = c->long_target = NULL;
     c->body_size = c->body_room = 0;
+    c->owing = false;
     c->stream = NULL;
     c->streamed = 0;
     c->raw = NULL;
@@ -109,6 +141,8 @@ static void closed(struct conn *c)
 {
     struct worker *w = c->worker;
     forget_request(c);
+    if (conn_of(w, c->fd) == c)
+        w->by_fd[c->fd] = NULL;
     if (c->suspended)
         metrics_move(METRIC_WAITING, -1);
     if (c->prev)
@@ -135,16 +169,16 @@ void conn_notify(void *port, struct MHD_Connection *handle, void **context,
         closed(*context);
 }
 
-static bool keep_target(struct conn *c, const char *target)
+bool conn_keep_target(struct conn *c, struct api_bytes target)
 {
-    size_t n = strlen(target);
     char *at = c->short_target;
-    if (n >= sizeof c->short_target)
-        at = c->long_target = malloc(n + 1);
+    if (target.len >= sizeof c->short_target)
+        at = c->long_target = malloc(target.len + 1);
     if (!at)
         return false;
-    memcpy(at, target, n + 1);
-    c->target = (struct api_bytes){at, n};
+    memcpy(at, target.at, target.len);
+    at[target.len] = 0;
+    c->target = (struct api_bytes){at, target.len};
     return true;
 }
 
@@ -157,7 +191,7 @@ void *conn_target(void *port, const char *target, struct MHD_Connection *handle)
         return NULL;
     forget_request(c);
     c->target = (struct api_bytes){"", 0};
-    if (target && keep_target(c, target))
+    if (target && conn_keep_target(c, (struct api_bytes){target, strlen(target)}))
         c->raw = target;
     if (c->phase == CONN_IDLE)
         conn_enter(c, CONN_HEAD);
@@ -174,8 +208,28 @@ static struct api_bytes shown(const struct conn *c)
     const char *mark = t.len ? memchr(t.at, '?', t.len) : NULL;
     bool secret = mark && api_scope(c->method, t) != API_SCOPE_NONE;
     for (const char *p = mark, *end = t.at + t.len; p && !secret && end - p >= 5; p++)
-        secret = !strncasecmp(p, "token", 5);
+        secret = (*p | 0x20) == 't' && !strncasecmp(p, "token", 5);
     return secret ? (struct api_bytes){t.at, (size_t)(mark - t.at)} : t;
+}
+
+void conn_account(struct conn *c, bool whole)
+{
+    struct worker *w = c->worker;
+    uint64_t took = conn_clock_us() - c->began_us;
+    uint64_t bytes = c->stream ? c->streamed : whole ? c->bytes : 0;
+    struct log_request line = {.request_id = c->id,
+                               .method = c->method,
+                               .target = shown(c),
+                               .status = c->status,
+                               .bytes = bytes,
+                               .duration_us = took,
+                               .trace_id = {c->trace, strlen(c->trace)},
+                               .client = c->client,
+                               .cut = !whole};
+    log_add(&w->log, &line);
+    metrics_request(w->metrics, c->series, took);
+    metrics_count(w->metrics, METRIC_BYTES, bytes);
+    metrics_count(w->metrics, METRIC_CUT, !whole);
 }
 
 void conn_completed(void *port, struct MHD_Connection *handle, void **context,
@@ -186,25 +240,10 @@ void conn_completed(void *port, struct MHD_Connection *handle, void **context,
     (void)handle;
     if (!c)
         return;
-    struct worker *w = c->worker;
-    if (c->status) {
-        bool whole = code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !c->cut;
-        uint64_t took = conn_clock_us() - c->began_us;
-        uint64_t bytes = c->stream ? c->streamed : whole ? c->bytes : 0;
-        struct log_request line = {.request_id = c->id,
-                                   .method = c->method,
-                                   .target = shown(c),
-                                   .status = c->status,
-                                   .bytes = bytes,
-                                   .duration_us = took,
-                                   .trace_id = {c->trace, strlen(c->trace)},
-                                   .client = c->client,
-                                   .cut = !whole};
-        log_add(&w->log, &line);
-        metrics_request(w->metrics, c->series, took);
-        metrics_count(w->metrics, METRIC_BYTES, bytes);
-        metrics_count(w->metrics, METRIC_CUT, !whole);
-    }
+    if (c->status)
+        conn_account(c, code == MHD_REQUEST_TERMINATED_COMPLETED_OK && !c->cut);
+    /* What does not add up (it has a body, and is the last) leaves the library in charge. */
+    c->unread = c->declared || c->head_size > c->unread ? SIZE_MAX / 2 : c->unread - c->head_size;
     forget_request(c);
     conn_enter(c, CONN_IDLE);
 }

@@ -41,12 +41,14 @@ struct conn {
     uint64_t looked; /* ms: when a deadline was last looked at closely */
     uint64_t mark; /* what had moved by then: bytes of the body received, or taken by the client */
     bool cut;      /* a deadline passed, or the daemon ends: the socket is shut */
+    size_t unread; /* bytes that the library was given and has made no request of yet */
 
     /* The request in hand. */
     const char *raw; /* its target in the library's buffer */
     struct api_bytes target;
     char short_target[512];
     char *long_target;
+    size_t head_size;
     char method[32];
     char id[129];
     char trace[33];
@@ -66,6 +68,7 @@ struct conn {
 
     /* Waiting for a table. */
     bool suspended;
+    bool owing;              /* suspended while the client is to take the rest of a reply */
     struct payload *awaited; /* a reader's share of it */
     struct payload_wait wait;
     struct plans_job *job;
@@ -85,6 +88,21 @@ void conn_completed(void *port, struct MHD_Connection *, void **context,
 
 uint64_t conn_clock_us(void);
 void conn_enter(struct conn *, enum conn_phase);
+
+/* The connection of a socket on this worker, or NULL. */
+static inline struct conn *conn_of(const struct worker *w, int fd)
+{
+    return (size_t)fd < w->fds ? w->by_fd[fd] : NULL;
+}
+
+/* A new id for the request in hand: REPLY_ID digits. */
+void conn_name_request(struct conn *);
+
+/* Keeps a copy of the target of the request in hand. False without memory. */
+bool conn_keep_target(struct conn *, struct api_bytes);
+
+/* The request in hand was answered, all of it or not: the line in the log, and the metrics. */
+void conn_account(struct conn *, bool whole);
 
 /* Suspends until the payload reaches `need`: false where it has already, or failed. */
 bool conn_await(struct conn *, struct payload *, uint64_t need);

@@ -81,7 +81,7 @@ static void check_body(struct conn *c, uint64_t now)
 
 static void check_send(struct conn *c, uint64_t now)
 {
-    if (now - c->looked < LOOK_MS || c->suspended)
+    if (now - c->looked < LOOK_MS || (c->suspended && !c->owing))
         return;
     uint64_t moved = peer_taken(c->fd) + (c->local ? c->streamed : 0);
     if (moved != c->mark) {

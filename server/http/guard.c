@@ -94,6 +94,8 @@ static void note(struct walk *w, struct api_bytes name, struct api_bytes value)
             w->lengths++, w->length = value;
         else if (IS(name, "Content-Type"))
             w->types++;
+        else if (IS(name, "Connection") && !IS(value, "keep-alive"))
+            h->alike = false;
         if (name.len > 8 && !strncasecmp(name.at, "content-", 8))
             h->plain = false;
         break;
@@ -119,11 +121,11 @@ static void note(struct walk *w, struct api_bytes name, struct api_bytes value)
         if (IS(name, "Transfer-Encoding"))
             w->codings++, h->plain = false;
         else if (IS(name, "Traceparent"))
-            h->traceparent = value;
+            h->traceparent = value, h->alike = false;
         break;
     case 'x':
         if (IS(name, "X-Request-Id"))
-            h->request_id = value;
+            h->request_id = value, h->alike = false;
         break;
     }
 }
@@ -176,7 +178,7 @@ static void walk(struct MHD_Connection *connection, struct walk *w)
         (struct api_bytes){NULL, 0};
     h->content_length = 0;
     h->has_length = false;
-    h->plain = true;
+    h->plain = h->alike = true;
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit, w);
 }
 
@@ -270,6 +272,8 @@ struct guard_verdict guard_check(struct MHD_Connection *connection, const char *
     if (w.wrong)
         w.end = NULL;
     walk(connection, &w);
+    head->size = size ? size->header_size : 0;
+    head->alike &= head->plain && !strcmp(version, "HTTP/1.1");
     if (w.wrong)
         return refuse(400, "malformed-request", w.wrong);
     if (w.too_many)

@@ -23,6 +23,8 @@ struct guard_head {
     uint64_t content_length;
     bool has_length;
     bool plain; /* no header but these can matter to the answer, and none of them came twice */
+    bool alike; /* and all that differs in answers to these very bytes is an id that we make */
+    size_t size;
 };
 
 struct guard_verdict {

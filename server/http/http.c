@@ -25,23 +25,15 @@ static bool visible(struct api_bytes b)
     return true;
 }
 
-/* The id of a request: the client's, or a new one. Numbers of a walk through all of 2^64
- * (splitmix64), so none comes twice from one worker. */
+/* The id of a request: the client's, or a new one. */
 static void name_request(struct conn *c, struct api_bytes given)
 {
-    static const char hex[] = "0123456789abcdef";
-    if (visible(given)) {
-        memcpy(c->id, given.at, given.len);
-        c->id[given.len] = 0;
+    if (!visible(given)) {
+        conn_name_request(c);
         return;
     }
-    uint64_t z = c->worker->ids += 0x9e3779b97f4a7c15;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    z ^= z >> 31;
-    for (int i = 0; i < 16; i++)
-        c->id[i] = hex[z >> (60 - 4 * i) & 15];
-    c->id[16] = 0;
+    memcpy(c->id, given.at, given.len);
+    c->id[given.len] = 0;
 }
 
 /* W3C Trace Context, 3.2: version, 32 digits of trace id, parent, flags. */
@@ -158,6 +150,7 @@ static enum MHD_Result begin(struct conn *c, const char *method, const char *ver
     size_t n = strnlen(method, sizeof c->method - 1);
     memcpy(c->method, method, n);
     c->method[n] = 0;
+    c->head_size = h->size;
     c->began_us = conn_clock_us();
     c->calls = 1;
     name_request(c, h->request_id);
