@@ -293,4 +293,9 @@ size_t api_writer_rows(struct api_writer *, unsigned tensor, const void *rows, u
                        char *out);
 size_t api_writer_tail(struct api_writer *, char *out);
 
+/* Parts may be written apart, by copies of a writer: one goes past `count` rows as if it had
+ * written them, which a copy from before then writes. Only where api_writer_splits says so. */
+bool api_writer_splits(const struct api_table *);
+void api_writer_skip(struct api_writer *, unsigned tensor, uint64_t count);
+
 #endif

@@ -29,6 +29,7 @@ struct api__writing {
     char *(*rows)(struct api_writer *, const void *data, uint64_t elements, char *out);
     char *(*end)(struct api_writer *, char *out);
     char *(*tail)(struct api_writer *, char *out);
+    bool chained; /* a sum runs through the rows: none can be written before those in front */
 };
 
 struct api_format {

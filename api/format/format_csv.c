@@ -31,7 +31,7 @@ static char *rows(struct api_writer *writer, const void *data, uint64_t elements
     const struct pe_tensor *tensor = &writer->table->tensors[writer->tensor];
     const uint64_t line = tensor->rank > 1 ? api__line_length(tensor) : elements;
     const size_t size = pe_dtype_size(tensor->dtype);
-    uint64_t *place = &writer->index[tensor->rank > 1 ? tensor->rank - 1 : 0];
+    uint64_t none = 0, *place = tensor->rank > 1 ? &writer->index[tensor->rank - 1] : &none;
     const char *from = data;
     while (elements) {
         const uint64_t rest = line - *place, n = elements < rest ? elements : rest;

@@ -227,6 +227,7 @@ static const struct api__writing parts = {
     .rows = rows,
     .end = end,
     .tail = tail,
+    .chained = true,
 };
 
 const struct api_format api__format_npz = {

@@ -87,7 +87,7 @@ static char *rows(struct api_writer *writer, const void *data, uint64_t elements
     const struct pe_tensor *tensor = &writer->table->tensors[writer->tensor];
     const uint64_t line = tensor->rank > 1 ? api__line_length(tensor) : 1;
     const size_t size = pe_dtype_size(tensor->dtype);
-    uint64_t *place = &writer->index[tensor->rank > 1 ? tensor->rank - 1 : 0];
+    uint64_t none = 0, *place = tensor->rank > 1 ? &writer->index[tensor->rank - 1] : &none;
     const char *from = data;
     for (; elements; elements--, from += size) {
         const bool last = ++*place == line;

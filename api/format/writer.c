@@ -39,13 +39,19 @@ size_t api_writer_open(struct api_writer *writer, const struct api_table *table,
     return (size_t)(writing(table)->open(writer, out) - out);
 }
 
-static char *begin(struct api_writer *writer, char *out)
+/* Is at the start of its tensor, of which nothing was written. */
+static void enter(struct api_writer *writer)
 {
     const struct pe_tensor *t = &writer->table->tensors[writer->tensor];
     writer->begun = true;
     writer->left = t->rows * t->row_elements;
     memset(writer->index, 0, sizeof writer->index);
     writer->rolled = t->rank ? t->rank - 1 : 0;
+}
+
+static char *begin(struct api_writer *writer, char *out)
+{
+    enter(writer);
     return writing(writer->table)->begin(writer, out);
 }
 
@@ -94,4 +100,29 @@ size_t api_writer_tail(struct api_writer *writer, char *out)
 {
     char *at = pass(writer, writer->table->tensor_count, out);
     return (size_t)(writing(writer->table)->tail(writer, at) - out);
+}
+
+bool api_writer_splits(const struct api_table *table)
+{
+    return !writing(table)->chained;
+}
+
+void api_writer_skip(struct api_writer *writer, unsigned tensor, uint64_t count)
+{
+    const struct pe_tensor *t = &writer->table->tensors[tensor];
+    uint64_t elements;
+    must(api_writer_splits(writer->table) && tensor >= writer->tensor &&
+         api__sent(writer->table, tensor));
+    if (writer->tensor != tensor || !writer->begun) {
+        writer->tensor = tensor;
+        enter(writer);
+    }
+    must(!__builtin_mul_overflow(count, t->row_elements, &elements) && elements <= writer->left);
+    writer->left -= elements;
+    uint64_t at = t->rows * t->row_elements - writer->left;
+    for (unsigned a = t->rank; a-- > 0; at /= t->shape[a] ? t->shape[a] : 1)
+        writer->index[a] = t->shape[a] ? at % t->shape[a] : 0;
+    writer->rolled = 0;
+    for (unsigned a = t->rank ? t->rank - 1 : 0; a-- > 0 && !writer->index[a];)
+        writer->rolled++;
 }

@@ -72,12 +72,12 @@ static inline char *guarded(size_t room)
 }
 
 /* The written body of a table, `portion` rows at a time (the last may be shorter); data[t] of
- * tensor t. */
+ * tensor t. With `apart` each portion is written by a copy of a writer that goes past it. */
 static inline struct body written(const struct api_table *table, const void *const data[],
-                                  uint64_t portion)
+                                  uint64_t portion, bool apart)
 {
     struct body body = {NULL, 0};
-    struct api_writer writer;
+    struct api_writer writer, copy;
     size_t room = api_writer_head_size(table);
     char *out = guarded(room);
     append(&body, room, api_writer_open(&writer, table, out), out);
@@ -93,7 +93,10 @@ static inline struct body written(const struct api_table *table, const void *con
             out = guarded(room);
             const char *from =
                 (const char *)data[t] + row * tensor->row_elements * pe_dtype_size(tensor->dtype);
-            append(&body, room, api_writer_rows(&writer, t, from, n, out), out);
+            copy = writer;
+            append(&body, room, api_writer_rows(apart ? &copy : &writer, t, from, n, out), out);
+            if (apart)
+                api_writer_skip(&writer, t, n);
             assert_int_equal((unsigned char)out[room], GUARD);
             free(out);
         }

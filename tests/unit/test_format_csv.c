@@ -15,7 +15,7 @@ static void check(unsigned rank, const uint64_t *shape, unsigned copies, const c
     struct api_table table = table_of("csv", t, copies);
     table.stacked = copies > 1;
     for (uint64_t portion = 1; portion < 4; portion++) {
-        struct body body = written(&table, (const void *[]){numbers, numbers + 2}, portion);
+        struct body body = written(&table, (const void *[]){numbers, numbers + 2}, portion, false);
         assert_string_equal(body.at ? body.at : "", want);
         free(body.at);
     }
@@ -41,13 +41,13 @@ static void integers_and_bools(void **unused)
     const struct pe_tensor i32 = tensor_of("bucket", PE_DTYPE_I32, 2, (uint64_t[]){2, 2}, true);
     struct api_table table = table_of("csv", &i32, 1);
     for (uint64_t portion = 1; portion < 5; portion++) {
-        struct body body = written(&table, (const void *[]){buckets}, portion);
+        struct body body = written(&table, (const void *[]){buckets}, portion, false);
         assert_string_equal(body.at, "0,-7\n-2147483648,2147483647\n");
         free(body.at);
     }
     const struct pe_tensor flag = tensor_of("mask", PE_DTYPE_BOOL, 2, (uint64_t[]){1, 2}, false);
     table = table_of("csv", &flag, 1);
-    struct body body = written(&table, (const void *[]){mask}, 1);
+    struct body body = written(&table, (const void *[]){mask}, 1, false);
     assert_string_equal(body.at, "1,0\n");
     free(body.at);
 }

@@ -17,7 +17,7 @@ static void check(unsigned rank, const uint64_t *shape, bool flat, const char *t
     const struct pe_tensor t = tensor_of("weight", PE_DTYPE_F32, rank, shape, flat);
     const struct api_table table = table_of("json", &t, 1);
     for (uint64_t portion = 1; portion < 4; portion++) {
-        struct body body = written(&table, (const void *[]){numbers}, portion);
+        struct body body = written(&table, (const void *[]){numbers}, portion, false);
         const char *data = strstr(body.at, "\"data\":");
         assert_non_null(data);
         char want[512];
@@ -60,7 +60,7 @@ static void whole_body(void **unused)
     table.kind = "padded";
     table.parameters = "{\"fill\":0}";
     table.members = "\"warnings\":[]";
-    struct body body = written(&table, (const void *[]){ids, NULL, mask}, 1);
+    struct body body = written(&table, (const void *[]){ids, NULL, mask}, 1, false);
     assert_string_equal(
         body.at, "{\"kind\":\"padded\",\"parameters\":{\"fill\":0},\"warnings\":[],\"tensors\":{"
                  "\"position_ids\":{\"dtype\":\"i64\",\"shape\":[2,3],\"data\":[[0,1,-2],"
@@ -70,7 +70,7 @@ static void whole_body(void **unused)
     free(body.at);
     table.tensor = 2;
     table.members = NULL;
-    body = written(&table, (const void *[]){ids, NULL, mask}, 2);
+    body = written(&table, (const void *[]){ids, NULL, mask}, 2, false);
     assert_string_equal(body.at,
                         "{\"kind\":\"padded\",\"parameters\":{\"fill\":0},\"tensors\":{"
                         "\"mask\":{\"dtype\":\"bool\",\"shape\":[2],\"data\":[true,false]}}}\n");
@@ -83,7 +83,7 @@ static void what_is_not_finite_is_null(void **unused)
     const struct pe_tensor t = tensor_of("wavelength", PE_DTYPE_F64, 1, (uint64_t[]){4}, true);
     const double data[] = {6.25, INFINITY, -INFINITY, NAN};
     const struct api_table table = table_of("json", &t, 1);
-    struct body body = written(&table, (const void *[]){data}, 4);
+    struct body body = written(&table, (const void *[]){data}, 4, false);
     assert_non_null(strstr(body.at, "\"data\":[6.25,null,null,null]}}}"));
     free(body.at);
 }
@@ -100,7 +100,7 @@ static void large_tables_read_back(void **unused)
         tensor_of("weight", PE_DTYPE_F64, 2, (uint64_t[]){LENGTH, WIDTH}, false);
     const struct api_table table = table_of("json", &t, 1);
     for (uint64_t portion = 1; portion < 40; portion += 6) {
-        struct body body = written(&table, (const void *[]){data}, portion);
+        struct body body = written(&table, (const void *[]){data}, portion, false);
         json_t *doc = json_loadb(body.at, body.len, 0, NULL);
         assert_non_null(doc);
         json_t *rows =

@@ -86,7 +86,7 @@ static void zip_reads_back(void **unused)
     struct api__arena *arena = api__arena_new();
     api__format_lay_out(&table, arena);
     for (uint64_t portion = 1; portion <= 5; portion++) {
-        struct body body = written(&table, (const void *[]){cos, NULL, sin}, portion);
+        struct body body = written(&table, (const void *[]){cos, NULL, sin}, portion, false);
         assert_int_equal(body.len, table.length);
         uint64_t at = 0;
         const char *directory = end_records(&body, 3);
@@ -99,7 +99,7 @@ static void zip_reads_back(void **unused)
     }
     table.tensor = 2;
     api__format_lay_out(&table, arena);
-    struct body body = written(&table, (const void *[]){cos, NULL, sin}, 2);
+    struct body body = written(&table, (const void *[]){cos, NULL, sin}, 2, false);
     assert_int_equal(body.len, table.length);
     uint64_t at = 0;
     check_member(&body, end_records(&body, 1), "sin.npy", &at, sin, sizeof sin);
@@ -128,7 +128,7 @@ static void bf16_by_choice(void **unused)
     struct api_table table = table_of("npz", &t, 1);
     for (int i = 0; i < 2; i++) {
         table.bf16 = i ? API_BF16_U16 : API_BF16_VOID;
-        struct body body = written(&table, (const void *[]){data}, 1);
+        struct body body = written(&table, (const void *[]){data}, 1, false);
         assert_non_null(memmem(body.at, body.len, i ? "'<u2'" : "'|V2'", 5));
         free(body.at);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_writer.c: bodies do not depend on the portions in which rows come, for every written format,
- * dtype and many shapes, and never leave the room that was asked for (tables.h guards it).
+ * test_writer.c: bodies do not depend on the portions in which rows come, nor on who writes them,
+ * for every written format, dtype and many shapes, and never leave the room that was asked for
+ * (tables.h guards it).
  */
 #include "tables.h"
 
@@ -60,9 +61,10 @@ static void portions_do_not_show(void **unused)
         const void *const data[] = {noise[0], noise[1], noise[2]};
         struct api_table table = table_of(formats[round % 4], t, count);
         table.tensor = round % 3 ? -1 : (int)(random_bits() % count);
-        struct body whole = written(&table, data, UINT64_MAX);
-        for (uint64_t portion = 1; portion < 8; portion++) {
-            struct body again = written(&table, data, portion);
+        struct body whole = written(&table, data, UINT64_MAX, false);
+        for (uint64_t portion = 0; portion < 16; portion++) {
+            const bool apart = portion >= 8 && api_writer_splits(&table);
+            struct body again = written(&table, data, 1 + portion % 8, apart);
             assert_int_equal(again.len, whole.len);
             assert_memory_equal(again.at, whole.at, whole.len);
             free(again.at);
