@@ -6,13 +6,10 @@
  */
 #include "deliver.h"
 #include "must.h"
-#include "press.h"
+#include "pull.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* What a stream is asked for at a time: with a socket buffer of the usual size two system calls. */
-#define BLOCK (128 << 10)
 
 /* A prefix and its payload are copied into one piece up to this size, which saves a system call. */
 #define COPY_LIMIT (32 << 10)
@@ -173,73 +170,12 @@ struct answer deliver_payload(struct order *order, struct payload *payload)
     return finish(a, order->plan);
 }
 
-/* A stream in the hands of the library. */
-struct pull {
-    struct conn *conn;
-    struct stream *stream; /* of the press, where there is one */
-    struct press *press;   /* NULL: plain */
-};
-
-static ssize_t pull(void *closure, uint64_t at, char *out, size_t size)
-{
-    struct pull *p = closure;
-    struct conn *c = p->conn;
-    must(at == c->streamed);
-    for (;;) {
-        if (c->cut)
-            return MHD_CONTENT_READER_END_WITH_ERROR;
-        ssize_t n = p->press ? press_read(p->press, out, size) : stream_read(p->stream, out, size);
-        if (n > 0) {
-            c->streamed += (uint64_t)n;
-            return n;
-        }
-        if (n == PRESS_BUSY) {
-            conn_suspend(c);
-            return 0;
-        }
-        if (n == STREAM_END)
-            return MHD_CONTENT_READER_END_OF_STREAM;
-        if (n == STREAM_BROKEN)
-            return MHD_CONTENT_READER_END_WITH_ERROR;
-        if (conn_await(c, p->stream->payload, p->stream->need))
-            return 0;
-    }
-}
-
-static void close_pull(void *closure)
-{
-    struct pull *p = closure;
-    if (p->press)
-        press_close(&p->press);
-    else
-        stream_close(&p->stream);
-    metrics_move(METRIC_STREAMS, -1);
-    free(p);
-}
-
 struct answer deliver_stream(struct conn *c, struct stream *stream)
 {
-    const struct api_table *t = stream->order->plan->table;
-    struct answer a = {.status = stream->order->plan->status, .length = API_UNKNOWN};
-    bool coded = t->coding != API_IDENTITY, unknown = coded || t->count == API_UNKNOWN;
-    struct pull *p = calloc(1, sizeof *p);
-    if (!p || (coded && !(p->press = press_open(c, stream)))) {
-        free(p);
-        stream_close(&stream);
-        return a;
-    }
-    metrics_move(METRIC_STREAMS, 1);
-    p->conn = c;
-    p->stream = stream;
-    uint64_t size = unknown ? MHD_SIZE_UNKNOWN : t->count;
-    size_t block = unknown ? 1 : size < BLOCK ? (size_t)size : BLOCK;
-    a.response = MHD_create_response_from_callback(size, block ? block : 1, pull, p, close_pull);
-    if (!a.response) {
-        close_pull(p);
-        return a;
-    }
-    c->stream = stream;
-    return finish(a, stream->order->plan);
+    const struct api_plan *plan = stream->order->plan;
+    struct answer a = {.status = plan->status, .length = API_UNKNOWN};
+    a.response = pull_response(c, stream);
+    return finish(a, plan);
 }
 
 const char *deliver_cache_status(enum cache_outcome outcome)

@@ -99,10 +99,11 @@ static void over(uv_work_t *w, int status)
     struct press *p = w->data;
     (void)status;
     p->busy = false;
-    if (p->conn)
-        conn_wake(p->conn);
-    else
+    if (!p->conn)
         release(p);
+    else if (p->from == p->to)
+        conn_wake(
+            p->conn); /* it may rest for another reason: bytes that its client has not taken */
 }
 
 /* The block has been taken: the next one becomes it, and one more is begun. */
@@ -120,7 +121,7 @@ static void turn(struct press *p)
     must(uv_queue_work(&p->conn->worker->uv, &p->work, work, over) == 0);
 }
 
-ssize_t press_read(struct press *p, char *out, size_t size)
+ssize_t press_next(struct press *p, const char **at)
 {
     while (p->from == p->to) {
         if (p->busy)
@@ -132,8 +133,11 @@ ssize_t press_read(struct press *p, char *out, size_t size)
         }
         turn(p);
     }
-    size = size < p->to - p->from ? size : p->to - p->from;
-    memcpy(out, p->block + p->from, size);
+    *at = p->block + p->from;
+    return (ssize_t)(p->to - p->from);
+}
+
+void press_taken(struct press *p, size_t size)
+{
     p->from += size;
-    return (ssize_t)size;
 }

@@ -22,7 +22,11 @@ void press_close(struct press **);
 /* A block is on its way: the connection is woken when it has come. */
 enum { PRESS_BUSY = -3 };
 
-/* The next bytes, at most `size`: how many, PRESS_BUSY, or what stream_read says. */
-ssize_t press_read(struct press *, char *out, size_t size);
+/* The next bytes, where they stand: how many, PRESS_BUSY, or what stream_read says. They stay until
+ * press_taken. */
+ssize_t press_next(struct press *, const char **at);
+
+/* The first `size` bytes of them are not wanted any more. */
+void press_taken(struct press *, size_t size);
 
 #endif

@@ -51,7 +51,7 @@ static bool have_room(void **at, size_t *have, size_t size)
 }
 
 /* Rows of a stored table for the ids of a layout. */
-static void pick_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows,
+static void pick_rows(const struct stream *s, unsigned t, uint64_t first, uint64_t rows,
                       unsigned char *out)
 {
     const struct api_table *table = s->order->plan->table;
@@ -66,7 +66,7 @@ static void pick_rows(struct stream *s, unsigned t, uint64_t first, uint64_t row
 }
 
 /* Makes `rows` rows of tensor t. */
-static bool make_rows(struct stream *s, unsigned t, uint64_t first, uint64_t rows, void *out)
+static bool make_rows(const struct stream *s, unsigned t, uint64_t first, uint64_t rows, void *out)
 {
     const struct api_table *table = s->order->plan->table;
     if (s->order->blob && table->layout && api_layout_is_rows(table->layout, t)) {
@@ -78,6 +78,15 @@ static bool make_rows(struct stream *s, unsigned t, uint64_t first, uint64_t row
         return true;
     }
     return api_table_fill(table, s->plan ? s->plan->plan : NULL, t, first, rows, out);
+}
+
+const unsigned char *stream_rows(const struct stream *s, unsigned t, uint64_t first, uint64_t rows,
+                                 void *room)
+{
+    const struct extent *x = &s->order->extent;
+    if (s->payload)
+        return s->payload->at + x->offset[t] + first * x->row_bytes[t];
+    return make_rows(s, t, first, rows, room) ? room : NULL;
 }
 
 /* Fills the band with rows of tensor t from `first` on, no more than `want`. */

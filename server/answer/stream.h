@@ -39,4 +39,9 @@ void stream_close(struct stream **);
 /* The next bytes, at most `size`: how many, or one of the above. */
 ssize_t stream_read(struct stream *, char *out, size_t size);
 
+/* Rows of a tensor: where they stand in the payload, which has them, or made into `room`. Reads the
+ * stream alone, on any thread. NULL on an error of the library. */
+const unsigned char *stream_rows(const struct stream *, unsigned tensor, uint64_t first,
+                                 uint64_t rows, void *room);
+
 #endif

@@ -6,6 +6,7 @@
  */
 #include "conn.h"
 #include "must.h"
+#include "peer.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -89,6 +90,7 @@ static void opened(struct port *port, struct MHD_Connection *handle, void **cont
     c->wait.letter.arrive = woken;
     c->wait.box = &w->mail;
     name_client(c, a);
+    peer_pace(c->fd);
     if (!port->health_only)
         c->verdict = admit_enter(w->shared->admit, a, &c->address);
     if (c->verdict != ADMIT_WELCOME)

@@ -54,6 +54,7 @@ struct conn {
     char trace[33];
     uint64_t began_us;
     unsigned char calls; /* of the handler: 0, 1, 2 (and more) */
+    bool takes_chunks;   /* HTTP/1.1 */
     bool close_after;
     char *body;
     size_t body_size, body_room;

@@ -151,6 +151,7 @@ static enum MHD_Result begin(struct conn *c, const char *method, const char *ver
     memcpy(c->method, method, n);
     c->method[n] = 0;
     c->head_size = h->size;
+    c->takes_chunks = strcmp(version, "HTTP/1.0") != 0;
     c->began_us = conn_clock_us();
     c->calls = 1;
     name_request(c, h->request_id);

@@ -7,7 +7,7 @@
  */
 #include "lane.h"
 #include "answer/reply.h"
-#include "must.h"
+#include "push.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -16,15 +16,10 @@
 
 static _Thread_local struct worker *here;
 
-/* What a client has not taken of a reply yet. */
+/* A reply that the client has not taken whole. */
 struct rest {
-    struct conn_errand errand;
-    uv_poll_t poll;
-    struct conn *conn;
     struct reply *reply;
-    struct iovec piece[3];
-    int pieces;
-    char *head; /* a copy: the reply's own is that of the next request */
+    char head[]; /* a copy: the reply's own is that of the next request */
 };
 
 void lane_open(struct worker *w)
@@ -32,98 +27,37 @@ void lane_open(struct worker *w)
     here = w;
 }
 
-static ssize_t send_pieces(int fd, struct iovec *piece, int n)
+static void over(struct conn *c, void *closure, bool whole)
 {
-    struct msghdr message = {.msg_iov = piece, .msg_iovlen = (size_t)n};
-    return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-/* Takes `n` bytes off the front of the pieces; whether there are more. */
-static bool advance(struct iovec *piece, int pieces, size_t n)
-{
-    bool more = false;
-    for (int i = 0; i < pieces; i++) {
-        size_t gone = n < piece[i].iov_len ? n : piece[i].iov_len;
-        piece[i].iov_base = (char *)piece[i].iov_base + gone;
-        piece[i].iov_len -= gone;
-        n -= gone;
-        more |= piece[i].iov_len > 0;
-    }
-    return more;
-}
-
-static void closed(uv_handle_t *handle)
-{
-    struct rest *r = handle->data;
+    struct rest *r = closure;
     reply_drop(&r->reply);
-    free(r->head);
     free(r);
-}
-
-/* The rest is sent, or nobody wants it any more. */
-static void end(struct rest *r, bool whole)
-{
-    struct conn *c = r->conn;
-    c->errand = NULL;
-    c->owing = false;
-    conn_account(c, whole && !c->cut);
+    conn_account(c, whole);
     c->status = 0;
     free(c->long_target);
     c->long_target = NULL;
-    uv_poll_stop(&r->poll);
-    uv_close((uv_handle_t *)&r->poll, closed);
-}
-
-static void left(struct conn_errand *errand)
-{
-    end((struct rest *)((char *)errand - offsetof(struct rest, errand)), false);
-}
-
-static void on_writable(uv_poll_t *poll, int status, int events)
-{
-    struct rest *r = poll->data;
-    struct conn *c = r->conn;
-    (void)events;
-    ssize_t n = status ? -1 : send_pieces(c->fd, r->piece, r->pieces);
-    if (n < 0 && !status && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n >= 0 && advance(r->piece, r->pieces, (size_t)n))
-        return;
-    end(r, n >= 0);
-    if (n < 0)
-        conn_cut(c);
     conn_enter(c, CONN_IDLE);
-    conn_wake(c);
 }
 
-/* The socket took only `n` bytes. False without memory: then the connection is cut. */
-static bool send_later(struct conn *c, struct reply *reply, const struct iovec *piece, int pieces,
-                       size_t n)
+/* The socket took only `sent` bytes. False without memory: then the connection is cut. */
+static bool send_later(struct conn *c, struct reply *reply, struct iovec *piece, int pieces,
+                       size_t sent)
 {
-    struct rest *r = calloc(1, sizeof *r);
-    char *head = r ? malloc(piece[0].iov_len) : NULL;
-    if (!head || !conn_keep_target(c, c->target) || uv_poll_init(&c->worker->uv, &r->poll, c->fd)) {
-        free(head);
+    size_t head = piece[0].iov_len;
+    struct rest *r = malloc(sizeof *r + head);
+    if (!r || !conn_keep_target(c, c->target)) {
         free(r);
         return false;
     }
-    r->head = memcpy(head, piece[0].iov_base, piece[0].iov_len);
-    r->piece[0] = (struct iovec){head, piece[0].iov_len};
-    for (int i = 1; i < pieces; i++)
-        r->piece[i] = piece[i];
-    r->pieces = pieces;
-    advance(r->piece, pieces, n);
-    r->conn = c;
+    piece[0].iov_base = memcpy(r->head, piece[0].iov_base, head);
     r->reply = reply;
     reply_hold(reply);
-    r->poll.data = r;
-    r->errand.left = left;
-    c->errand = &r->errand;
-    c->owing = true;
     conn_enter(c, CONN_SEND);
-    conn_suspend(c);
-    must(uv_poll_start(&r->poll, UV_WRITABLE, on_writable) == 0);
-    return true;
+    if (push_rest(c, piece, pieces, sent, over, r))
+        return true;
+    reply_drop(&r->reply);
+    free(r);
+    return false;
 }
 
 /* Answers a head that is all that came. False: it is the library's. */
@@ -136,7 +70,7 @@ static bool answer(struct conn *c, struct api_bytes head)
     uint64_t began = conn_clock_us();
     conn_name_request(c);
     int pieces = reply_pieces(hit.reply, c->id, piece);
-    ssize_t n = send_pieces(c->fd, piece, pieces);
+    ssize_t n = push_now(c->fd, piece, pieces);
     if (n < 0)
         return false;
     metrics_count(c->worker->metrics, METRIC_LANE, 1);
