@@ -37,12 +37,6 @@ const struct pe__power pe__powers[PE__LAST_POWER - PE__FIRST_POWER + 1] = {
 #undef PE_POWER
 };
 
-/* digits * 10^exponent. */
-struct decimal {
-    uint64_t digits;
-    int exponent;
-};
-
 /* Whether a distance is within a limit, both in units of 2^-124 and both wrong by less than 2^54: x
  * < 2^57 bounds the error of x * G, and the shift by 4 shrinks it. Exact distances and limits of a
  * binary64 that differ do so by more than 2^-60, those of a fraction from 1/2 by more than 2^-65
@@ -61,7 +55,7 @@ static bool within(wide_word distance, wide_word limit, bool or_equal)
 /* Any c * 2^q with 0 < c < 2^53. `power` tells a least significand of its exponent: the neighbour
  * below is half as far, so the interval is [V - h/2, V + h], and k follows its whole width:
  * log10(3/4) * 2^20 = -131008, for which -131072 gives the same floors over all q of a binary64. */
-static struct decimal wide(uint64_t c, int q, bool power)
+static struct pe__decimal wide(uint64_t c, int q, bool power)
 {
     const int k = power ? (q * 315653 - 131072) >> 20 : pe__log10_of_power_of_2(q);
     const struct pe__power *g = &pe__powers[-k - PE__FIRST_POWER];
@@ -79,9 +73,9 @@ static struct decimal wide(uint64_t c, int q, bool power)
     const wide_word down = power ? up >> 1 : up;
     const bool even = (c & 1) == 0;
     if (within(below, down, even))
-        return (struct decimal){whole - last, k};
+        return (struct pe__decimal){whole - last, k};
     if (within(above, up, even))
-        return (struct decimal){whole - last + 10, k};
+        return (struct pe__decimal){whole - last + 10, k};
 
     const wide_word half = (wide_word)1 << 127;
     bool next = fraction > half;
@@ -89,14 +83,14 @@ static struct decimal wide(uint64_t c, int q, bool power)
         next = whole & 1;
     if (power && !within(fraction >> 4, down, even))
         next = true;
-    return (struct decimal){whole + next, k};
+    return (struct pe__decimal){whole + next, k};
 }
 
 /* The same in 64 bits of fraction for c * 2^q that is no `power`. Distances are in units of 2^-60
  * and wrong by less than `error`; *close tells that a comparison is not sure. No branches: whether
  * a multiple of ten is near is as good as random. */
-static inline struct decimal pick(uint64_t whole, uint64_t fraction, uint64_t limit, uint64_t error,
-                                  bool *close)
+static inline struct pe__decimal pick(uint64_t whole, uint64_t fraction, uint64_t limit,
+                                      uint64_t error, bool *close)
 {
     const uint64_t tens = whole / 10 * 10;
     const uint64_t below = (whole - tens) << 60 | fraction >> 4;
@@ -106,11 +100,11 @@ static inline struct decimal pick(uint64_t whole, uint64_t fraction, uint64_t li
     digits = below < limit ? tens : digits;
     *close = (below - limit + error <= 2 * error) | (above - limit + error <= 2 * error) |
              ((fraction >> 4) - (UINT64_C(1) << 59) + error <= 2 * error);
-    return (struct decimal){digits, 0};
+    return (struct pe__decimal){digits, 0};
 }
 
 /* Errors: below, above and limit are cut to 2^-60; G and the third word of the product add less. */
-static inline struct decimal shortest_f64(uint64_t c, int q)
+static inline struct pe__decimal shortest_f64(uint64_t c, int q)
 {
     const int k = pe__log10_of_power_of_2(q);
     const struct pe__power *g = &pe__powers[-k - PE__FIRST_POWER];
@@ -118,7 +112,7 @@ static inline struct decimal shortest_f64(uint64_t c, int q)
     const uint64_t x = c << (shift + 1);
     const wide_word high = (wide_word)x * g->high + (((wide_word)x * g->low) >> 64);
     bool close;
-    struct decimal d =
+    struct pe__decimal d =
         pick((uint64_t)(high >> 64), (uint64_t)high, g->high >> (4 - shift), 4, &close);
     d.exponent = k;
     if (__builtin_expect(close, 0))
@@ -127,14 +121,14 @@ static inline struct decimal shortest_f64(uint64_t c, int q)
 }
 
 /* c < 2^24, so x < 2^28: the upper half of G will do, and its error is below 2^28 of 2^-64. */
-static inline struct decimal shortest_f32(uint64_t c, int q)
+static inline struct pe__decimal shortest_f32(uint64_t c, int q)
 {
     const int k = pe__log10_of_power_of_2(q);
     const uint64_t g = pe__powers[-k - PE__FIRST_POWER].high;
     const int shift = q + pe__log2_of_power_of_10(-k);
     const wide_word product = (wide_word)(c << (shift + 1)) * g;
     bool close;
-    struct decimal d =
+    struct pe__decimal d =
         pick((uint64_t)(product >> 64), (uint64_t)product, g >> (4 - shift), 1 << 25, &close);
     d.exponent = k;
     if (__builtin_expect(close, 0))
@@ -176,7 +170,7 @@ char *pe__put_large(char *out, uint64_t first, const uint64_t rest[2], size_t co
 }
 
 /* digits < 10^17, as 17 digits; 16 when it has only these. */
-static inline char *put_f64(char *out, struct decimal d)
+static inline char *put_f64(char *out, struct pe__decimal d)
 {
     const bool few = d.digits < UINT64_C(10000000000000000);
     const uint64_t n = few ? d.digits * 10 : d.digits;
@@ -190,7 +184,7 @@ static inline char *put_f64(char *out, struct decimal d)
 }
 
 /* 10^6 < digits < 10^9, as nine digits. */
-static inline char *put_f32(char *out, struct decimal d)
+static inline char *put_f32(char *out, struct pe__decimal d)
 {
     static const uint32_t scale[] = {1, 10, 100};
     const int missing = (d.digits < 100000000) + (d.digits < 10000000);
@@ -202,6 +196,14 @@ static inline char *put_f32(char *out, struct decimal d)
     return pe__put_digits(out, all, false);
 }
 
+/* The same with as many digits as `least` has, or more. */
+static struct pe__decimal lengthen(struct pe__decimal d, uint64_t least)
+{
+    for (; d.digits < least; d.digits *= 10)
+        d.exponent--;
+    return d;
+}
+
 /* Zero, powers of two, subnormal numbers. */
 static __attribute__((noinline)) char *put_rare(char *out, uint64_t c, int q, bool power)
 {
@@ -209,12 +211,7 @@ static __attribute__((noinline)) char *put_rare(char *out, uint64_t c, int q, bo
         memcpy(out, "0.0", 3);
         return out + 3;
     }
-    struct decimal d = wide(c, q, power);
-    while (d.digits < UINT64_C(1000000000000000)) {
-        d.digits *= 10;
-        d.exponent--;
-    }
-    return put_f64(out, d);
+    return put_f64(out, lengthen(wide(c, q, power), UINT64_C(1000000000000000)));
 }
 
 static inline char *write_f64(char *out, double value)
@@ -243,6 +240,42 @@ static inline char *write_f32(char *out, float value)
         return field == 0 ? put_rare(out, low, -149, false)
                           : put_rare(out, UINT32_C(1) << 23, field - 150, field > 1);
     return put_f32(out, shortest_f32(low | UINT32_C(1) << 23, field - 150));
+}
+
+/* A format's bits of fraction, field - q of a normal number, and digits behind the first. */
+struct format {
+    int fraction, offset, digits;
+    uint64_t least; /* 10^digits */
+};
+
+/* `bits` without the sign. One is a short way only: it is common. */
+static struct pe__decimal all_digits(uint64_t bits, const struct format *f)
+{
+    const uint64_t one = (uint64_t)(f->offset - f->fraction) << f->fraction;
+    const uint64_t implied = UINT64_C(1) << f->fraction, low = bits & (implied - 1);
+    const int field = (int)(bits >> f->fraction);
+    if (bits == 0 || bits == one)
+        return (struct pe__decimal){bits ? f->least : 0, bits ? 0 : -1};
+    const struct pe__decimal d = field ? wide(low | implied, field - f->offset, !low && field > 1)
+                                       : wide(low, 1 - f->offset, false);
+    const struct pe__decimal all = lengthen(d, f->least);
+    return (struct pe__decimal){all.digits, all.exponent + f->digits};
+}
+
+struct pe__decimal pe__decimal_of_f64(double value)
+{
+    static const struct format format = {52, 1075, 16, UINT64_C(10000000000000000)};
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return all_digits(bits & INT64_MAX, &format);
+}
+
+struct pe__decimal pe__decimal_of_f32(float value)
+{
+    static const struct format format = {23, 150, 8, 100000000};
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return all_digits(bits & INT32_MAX, &format);
 }
 
 size_t pe_decimal_f64(double value, char out[PE_DECIMAL_ROOM])

@@ -12,6 +12,17 @@
 #include <stddef.h>
 #include <string.h>
 
+/* digits * 10^exponent. */
+struct pe__decimal {
+    uint64_t digits;
+    int exponent;
+};
+
+/* The decimal of a finite number's size, with 17 digits (f32: 9) in any case, and its exponent that
+ * of the first digit; of zero 0 and -1. Rather slow: for what the fast ways leave. */
+struct pe__decimal pe__decimal_of_f64(double value);
+struct pe__decimal pe__decimal_of_f32(float value);
+
 #define PE__ZEROS UINT64_C(0x3030303030303030)
 
 /* A number without its sign: the first digit, the others as characters (the second digit in the

@@ -272,7 +272,7 @@ static void strided_f32(void **unused)
     }
 }
 
-/* Values of all sorts, those that leave the vector form among them. */
+/* Values of all sorts. */
 static double mixed(void)
 {
     switch (random_bits() % 8) {
@@ -288,37 +288,6 @@ static double mixed(void)
         return (double)random_bits() * 0x1p20;
     default:
         return (double)(int64_t)random_bits() * 0x1p-63;
-    }
-}
-
-static void rows_are_singles_with_commas(void **unused)
-{
-    (void)unused;
-    static double v64[200];
-    static float v32[200];
-    static char want[200 * 32], got[200 * 32];
-    for (int round = 0; round < 3000; round++) {
-        const size_t n = random_bits() % 200;
-        char *at64 = want;
-        for (size_t i = 0; i < n; i++) {
-            v64[i] = mixed();
-            v32[i] = round % 2 ? f32_of((uint32_t)random_bits()) : (float)v64[i];
-            if (!isfinite(v32[i]))
-                v32[i] = 3;
-            at64 += pe_decimal_f64(v64[i], at64);
-            *at64++ = ',';
-        }
-        size_t length = pe_decimal_row_f64(v64, n, got);
-        assert_int_equal(length, n ? at64 - want - 1 : 0);
-        assert_memory_equal(got, want, length);
-        char *at32 = want;
-        for (size_t i = 0; i < n; i++) {
-            at32 += pe_decimal_f32(v32[i], at32);
-            *at32++ = ',';
-        }
-        length = pe_decimal_row_f32(v32, n, got);
-        assert_int_equal(length, n ? at32 - want - 1 : 0);
-        assert_memory_equal(got, want, length);
     }
 }
 
@@ -349,7 +318,6 @@ int main(void)
         cmocka_unit_test(random_f64),
         cmocka_unit_test(exact_cases),
         cmocka_unit_test(strided_f32),
-        cmocka_unit_test(rows_are_singles_with_commas),
         cmocka_unit_test(stays_in_its_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
