@@ -9,6 +9,7 @@ V        ?=#                 1 shows each command
 PREFIX   ?= /usr/local#      where install puts things
 DESTDIR  ?=#                 a root in front of PREFIX, for packagers
 LISTEN   ?= 127.0.0.1:8080#  where run serves
+BENCH    ?=#                 options of bench-serving, such as --quick
 
 comma    := ,
 FLAVOUR  := $(if $(strip $(SAN)),$(subst $(comma),-,$(strip $(SAN))),plain)
@@ -56,6 +57,7 @@ PROPS   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/property/test_*.c))
 HTTPS   := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/http/test_*.c)))
 FAULTS  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/fault/test_*.c)))
 BENCHES := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/bench/bench_*.c)))
+LOADERS := $(BUILD)/tests/bench/bare $(BUILD)/tests/bench/load
 KIT     := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/kit/*.c)))
 
 DEPS_BUILD := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libuv1-dev libmpfr-dev libgmp-dev \
@@ -105,9 +107,13 @@ check-san: ## check, under AddressSanitizer and UndefinedBehaviorSanitizer
 
 check-asan: check-san
 
-bench: deps-bench all $(BENCHES) $(BUILD)/tests/bench/bare ## speed: kernels, printing, serving; figures go to the terminal
+bench: deps-bench all $(BENCHES) ## speed: kernels, printing, serving; figures go to the terminal
 	$(Q)for b in $(BENCHES); do echo "== $${b##*/}"; $$b || exit 1; done
-	$(Q)/usr/bin/python3 tests/bench/serving.py $(BUILD)/posenc $(BUILD)/tests/bench/bare
+	$(Q)$(MAKE) --no-print-directory bench-serving
+
+bench-serving: deps-bench all $(LOADERS) ## serving alone, beside nginx and a bare responder (BENCH=--quick)
+	$(Q)/usr/bin/python3 -B tests/bench/check_load.py $(BUILD)/tests/bench/load
+	$(Q)/usr/bin/python3 -B tests/bench/serving.py $(BENCH) $(BUILD)
 
 verify: $(BUILD)/tests/bench/verify ## compare random values of every kind with MPFR until Ctrl-C, or for SECONDS=n
 	$(Q)$< $(SECONDS)
@@ -202,13 +208,14 @@ $(BUILD)/tests/%.o: tests/%.c | $(PUBLIC)
 	$(if $(Q),@echo "  CC    $<")
 	$(Q)$(CC) $(FLAGS) $(INC_tests) -DTESTS_DIR='"$(abspath tests)"' -c $< -o $@
 
-$(UNITS) $(PROPS) $(HTTPS) $(FAULTS) $(BENCHES) $(BUILD)/tests/bench/bare $(BUILD)/tests/bench/verify: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(KIT) $(ARCHIVES)
+$(BUILD)/tests/bench/load: $(BUILD)/tests/bench/answer.o
+$(UNITS) $(PROPS) $(HTTPS) $(FAULTS) $(BENCHES) $(LOADERS) $(BUILD)/tests/bench/verify: $(BUILD)/tests/%: $(BUILD)/tests/%.o $(KIT) $(ARCHIVES)
 	$(if $(Q),@echo "  LD    $@")
 	$(Q)$(CC) $(LINK) -o $@ $^ -lcmocka $(LIBS_server) $(LIBS_api) $(LIBS_lib)
 
 .SECONDARY:
 .PHONY: all run test verify check check-unit check-property check-http check-fault check-clients check-san check-asan bench \
-        lint layers deps deps-build deps-test deps-lint deps-bench install clean dist-clean help
+        bench-serving lint layers deps deps-build deps-test deps-lint deps-bench install clean dist-clean help
 
 # What the compiler writes, make does not try to make.
 %.d: ;

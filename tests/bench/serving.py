@@ -1,142 +1,119 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""serving.py POSENC BARE [--rounds N] [--seconds S]: the daemon under wrk, beside the bare responder (what the
-kernel allows one thread) and nginx with the same body as a file. All three are measured in turn within each round;
-a ratio is taken inside a round, and medians are printed. Nothing is asserted: these are figures to read."""
+"""How fast posenc serves, beside a bare responder that sends the same bytes (what this kernel lets
+one thread do) and nginx with the same body as a file. Nothing is held to a goal: these are figures
+to read. Only the answers must be the right ones; exit status 1 where they are not."""
 import argparse
-import ctypes
+import itertools
 import os
-import re
 import shutil
 import signal
-import socket
-import statistics
-import subprocess
+import sys
 import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-TABLES = [  # name, target
-    ("1 KiB", "/v1/tables/sinusoidal.bin?length=4&width=64"),
-    ("32 KiB", "/v1/tables/sinusoidal.bin?length=128&width=64"),
-    ("4 MiB", "/v1/tables/sinusoidal.bin?length=16384&width=64"),
+import figures
+from figures import KEYS, LARGE, SMALL, WRONG
+from peers import Failure
+from rates import Rate, Rig, condition, run_rate
+from report import Report, machine, replace
+
+BOTH = "bare", "nginx"
+MEDIUM = "/v1/tables/sinusoidal.bin?length=128&width=64"
+GATHER = "/v1/tables/rope.bin?width=128&positions=1,4097,7,1001"
+JSON = "/v1/tables/sinusoidal.json?length=16&width=16"
+LINES_A_SECOND = 200_000  # more than are asked, so that what is cold stays cold
+fresh = itertools.count()
+
+
+def mixed_lines(port, seconds):
+    """Of 20 requests one is cold, one wrong, one for health; six have the tag, eleven are hits."""
+    tag = condition(port, SMALL)
+    known = [f"400 {WRONG}", "/livez", *[f"304 {SMALL}\t{tag}"] * 6, *[MEDIUM] * 6, *[JSON] * 5]
+    for _ in range(LINES_A_SECOND * seconds // 20):
+        yield f"/v1/tables/sinusoidal.bin?length=64&width=64&base={10000 + next(fresh)}"
+        yield from known
+
+
+RATES = [
+    Rate("hot-1k", "hot table, 1 KiB", SMALL, BOTH),
+    Rate("hot-32k", "hot table, 32 KiB", MEDIUM, BOTH),
+    Rate("hot-4m", "hot table, 4 MiB", LARGE, BOTH),
+    Rate("hot-4m-load", "hot table, 4 MiB, unread", LARGE, BOTH, "load"),
+    Rate("not-modified", "304 for its tag", SMALL, BOTH, "load", conditional=True),
+    Rate("head", "HEAD", SMALL, BOTH, "load", method="HEAD"),
+    Rate("health", "/livez", "/livez", ("bare",)),
+    Rate("json", "hot JSON, 256 numbers", JSON, BOTH),
+    Rate("many-keys", "256 hot tables, 16 KiB", KEYS[0], ("bare",), script="many_keys.lua"),
+    Rate("gather", "4 scattered positions, computed", GATHER, ("bare",), script="gather.lua"),
+    Rate("mixed", "hits, cold, errors", SMALL, script="mixed.lua", wrong=0.05),
+    Rate("mixed-load", "hits, cold, errors, 304s", SMALL, tool="load", lines=mixed_lines),
 ]
-SCRIPTS = ["many_keys", "gather", "mixed"]  # wrk cannot read a 304 that has a Content-Length
+FIGURES = ["loops", "fairness", "memory", "idle"]  # functions of figures.py
 
 
-def exchange(port, target, head=""):
-    """The raw bytes of one answer that has a Content-Length."""
-    with socket.create_connection(("127.0.0.1", port)) as s:
-        s.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n{head}\r\n".encode())
-        data = b""
-        while b"\r\n\r\n" not in data:
-            data += s.recv(65536)
-        n = data.index(b"\r\n\r\n") + 4
-        size = int(re.search(rb"(?i)content-length: (\d+)", data[:n])[1])
-        while len(data) < n + size:
-            data += s.recv(1 << 20)
-        return data[:n], data[n:]
+def options():
+    names = [r.name for r in RATES] + FIGURES
+    p = argparse.ArgumentParser(description=__doc__, epilog="scenarios: " + " ".join(names))
+    p.add_argument("build", help="the build folder: posenc, tests/bench/bare, tests/bench/load")
+    p.add_argument("--quick", action="store_true", help="one round, fewer requests: a first look")
+    p.add_argument("--only", metavar="NAMES", help="names or their beginnings, such as hot,head")
+    p.add_argument("--rounds", type=int, metavar="N", help="rounds of each comparison (5)")
+    p.add_argument("--seconds", type=int, default=1, metavar="S", help="of each measurement (1)")
+    p.add_argument("--markdown", action="store_true", help="the table as the README has it")
+    p.add_argument("--readme", metavar="FILE", help="put that table between the marks in FILE")
+    args = p.parse_args()
+    for program in "posenc", "tests/bench/bare", "tests/bench/load":
+        if not os.access(os.path.join(args.build, program), os.X_OK):
+            p.error(f"{args.build} has no {program}")
+    args.rounds = args.rounds or (1 if args.quick else 5)
+    wanted = args.only.split(",") if args.only else names
+    unknown = [w for w in wanted if not any(n.startswith(w) for n in names)]
+    if unknown:
+        p.error(f"no scenario {', '.join(unknown)}; there are {', '.join(names)}")
+    args.names = [n for n in names if any(n.startswith(w) for w in wanted)]
+    return args
 
 
-def wrk(port, target, seconds, script=None):
-    argv = ["wrk", "-t1", "-c64", f"-d{seconds}s", "--latency"]
-    if script:
-        argv += ["-s", os.path.join(HERE, script + ".lua")]
-    argv += [f"http://127.0.0.1:{port}{target}"]
-    out = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
-    p99 = re.search(r"99%\s+(\S+)", out)
-    return float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), p99[1] if p99 else "-"
-
-
-def start(argv, **more):
-    """A server that ends with us, at the latest."""
-    return subprocess.Popen(argv, preexec_fn=lambda: ctypes.CDLL(None).prctl(1, signal.SIGKILL), **more)
-
-
-class Posenc:
-    def __init__(self, binary):
-        self.proc = start([binary, "serve", "--listen", "127.0.0.1:0", "--threads", "1", "--log-level", "warn",
-                           "--log-format", "text"], stderr=subprocess.PIPE, text=True)
-        line = self.proc.stderr.readline()
-        self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)", line)[1])
-
-
-class Bare:
-    def __init__(self, binary, answer, folder):
-        path = os.path.join(folder, "answer")
-        with open(path, "wb") as f:
-            f.write(answer)
-        self.proc = start([binary, path], stdout=subprocess.PIPE, text=True)
-        self.port = int(self.proc.stdout.readline())
-
-
-class Nginx:
-    def __init__(self, body, folder):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
-        with open(os.path.join(folder, "body.bin"), "wb") as f:
-            f.write(body)
-        os.chmod(folder, 0o755)
-        conf = os.path.join(folder, "nginx.conf")
-        with open(conf, "w") as f:
-            f.write(f"worker_processes 1; daemon off; pid {folder}/pid; error_log /dev/null;\n"
-                    "events { worker_connections 1024; }\n"
-                    "http { access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000;\n"
-                    f" open_file_cache max=10; server {{ listen 127.0.0.1:{self.port}; root {folder}; }} }}\n")
-        self.proc = start(["nginx", "-p", folder, "-c", conf], stderr=subprocess.DEVNULL)
-        time.sleep(0.5)
-
-
-def stop(*servers):
-    for s in servers:
-        s.proc.send_signal(signal.SIGTERM)
-        s.proc.wait(10)
-
-
-def cell(values):
-    return f"{statistics.median(values):10.2f}"
-
-
-def hot(args, folder):
-    print(f"{'hot table':<10}{'posenc/s':>12}{'bare/s':>12}{'nginx/s':>12}{'vs bare':>10}{'vs nginx':>10}{'p99':>10}")
-    for name, target in TABLES:
-        p = Posenc(args.posenc)
-        exchange(p.port, target)
-        head, body = exchange(p.port, target)
-        b, n = Bare(args.bare, head + body, folder), Nginx(body, folder)
-        rows = []
-        for _ in range(args.rounds):
-            mine, p99 = wrk(p.port, target, args.seconds)
-            rows.append((mine, wrk(b.port, target, args.seconds)[0], wrk(n.port, "/body.bin", args.seconds)[0], p99))
-        stop(p, b, n)
-        mine, bare, nginx = (statistics.median(r[i] for r in rows) for i in range(3))
-        print(f"{name:<10}{mine:12.0f}{bare:12.0f}{nginx:12.0f}{cell([r[0] / r[1] for r in rows])}"
-              f"{cell([r[0] / r[2] for r in rows])}{rows[-1][3]:>10}", flush=True)
-
-
-def scripted(args):
-    print(f"{'scenario':<14}{'posenc/s':>12}{'p99':>10}")
-    for script in SCRIPTS:
-        p = Posenc(args.posenc)
-        rows = [wrk(p.port, "/", args.seconds, script) for _ in range(args.rounds)]
-        stop(p)
-        print(f"{script:<14}{statistics.median(r[0] for r in rows):12.0f}{rows[-1][1]:>10}", flush=True)
+def run_all(args, rig, report):
+    """How many scenarios failed."""
+    failed = 0
+    rates = [r for r in RATES if r.name in args.names]
+    for scenario in rates + [f for f in FIGURES if f in args.names]:
+        try:
+            if isinstance(scenario, Rate):
+                report.add_rate(run_rate(rig, scenario))
+            else:
+                for figure in getattr(figures, scenario)(rig):
+                    report.add_figure(figure)
+        except (Failure, OSError) as e:
+            failed += 1
+            name = getattr(scenario, "name", scenario)
+            print(f"serving.py: {name}: {e}", file=sys.stderr, flush=True)
+    return failed
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("posenc")
-    p.add_argument("bare")
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--seconds", type=int, default=2)
-    args = p.parse_args()
+    args = options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the folder goes
+    bench = os.path.join(args.build, "tests", "bench")
     folder = tempfile.mkdtemp(prefix="posenc-bench-")
     try:
-        hot(args, folder)
-        scripted(args)
+        rig = Rig(posenc=os.path.join(args.build, "posenc"), bare=os.path.join(bench, "bare"),
+                  load=os.path.join(bench, "load"), folder=folder, rounds=args.rounds,
+                  seconds=args.seconds, memory_round=40_000 if args.quick else 200_000)
+        about = machine(rig.posenc, rig.rounds, rig.seconds)
+        report = Report(silent=args.markdown)
+        report.say(about)
+        report.say("")
+        failed = run_all(args, rig, report)
     finally:
         shutil.rmtree(folder)
+    if args.markdown:
+        print(report.markdown(about), end="")
+    if failed:
+        sys.exit(1)
+    if args.readme:
+        replace(args.readme, report.markdown(about))
 
 
 if __name__ == "__main__":
