@@ -228,11 +228,30 @@ bool pe_spec_shows(const struct pe_spec *, enum pe_param);
 /* The text of one parameter's value, as it stands in pe_spec_text; same convention. */
 size_t pe_spec_value(const struct pe_spec *, enum pe_param, char *out, size_t size);
 
-/* Makes what rows need: exact frequencies (MPFR), rotation tables. May take milliseconds. The plan
+/* A number for the frequencies behind a checked spec, 0 where it has none to share: a table of
+ * sines and cosines, a shift or a similarity has some. It is equal for specs whose plans can share
+ * them, which may differ in rows, dtype, layout and the like, even in kind; length and positions
+ * count as far as the frequencies follow them (dynamic, longrope). Others differ by all odds; not
+ * surely, but pe_plan_create_like looks for itself. The numbers of two versions of the library have
+ * nothing to do with each other. */
+uint64_t pe_spec_ladder(const struct pe_spec *);
+
+/* Makes what rows need: exact frequencies (MPFR), rotation tables. May take milliseconds (some 20
+ * microseconds for 64 frequencies). The plan
  * is immutable, shared by threads, and freed by pe_plan_destroy, which takes the address and nulls
  * it. Errors: NO_MEMORY; INVALID for a spec that pe_spec_check has not accepted. */
 enum pe_error pe_plan_create(const struct pe_spec *, struct pe_plan **);
+
+/* The same plan, which fills the same bytes, sooner: it takes over from `like` what both need. That
+ * is nothing where they do not have the same frequencies, or `like` is NULL. `like` is borrowed for
+ * the call, other threads may use it meanwhile, and either plan may be destroyed before the other.
+ * Errors as pe_plan_create, and they do not depend on `like`. */
+enum pe_error pe_plan_create_like(const struct pe_spec *, const struct pe_plan *like,
+                                  struct pe_plan **);
 void pe_plan_destroy(struct pe_plan **);
+
+/* Memory that the plan holds. What it shares counts in full in each of its plans: the number never
+ * changes, and memory is never more than the sum over plans. */
 size_t pe_plan_bytes(const struct pe_plan *);
 
 /* Writes rows first_row .. first_row+rows-1 of each tensor t with out[t] not NULL, little-endian, C

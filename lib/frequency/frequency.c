@@ -20,21 +20,11 @@ static void (*const bend[PE_ROPE_TYPE_COUNT])(struct pe__frequencies *, const st
 #undef PE_SCALING
 };
 
-static bool has_lone_sine(const struct pe_spec *s)
-{
-    return s->width % 2 && s->odd == PE_ODD_SINE;
-}
-
-/* Sinusoids: exponents 2r/width, of an odd width with odd=zero 2r/(width-1); closed: r/(width/2-1).
- */
 static void sinusoidal_ladder(struct pe__frequencies *f, const struct pe_spec *s)
 {
-    unsigned long width = (unsigned long)s->width, half = width / 2;
-    if (s->ladder == PE_LADDER_CLOSED)
-        pe__ladder(f, f->pairs, 1, half > 2 ? half - 1 : 1);
-    else
-        pe__ladder(f, f->pairs, 2,
-                   width % 2 && s->odd == PE_ODD_ZERO && width > 1 ? width - 1 : width);
+    int64_t num, den;
+    pe__ladder_exponents(s, &num, &den);
+    pe__ladder(f, f->pairs, (unsigned long)num, (unsigned long)den);
     if (!pe__use(s, PE_PARAM_SCALE))
         return;
     for (size_t r = 0; r < f->pairs; r++)
@@ -55,15 +45,25 @@ static void compute(struct pe__frequencies *f, const struct pe_spec *s)
         bend[s->rope_type](f, s);
 }
 
-static void set_precision(struct pe__frequencies *f, mpfr_prec_t precision)
+/* Room for the frequencies at that precision, in one piece. False without memory. */
+static bool allocate(struct pe__frequencies *f, mpfr_prec_t precision)
 {
+    size_t size = mpfr_custom_get_size(precision);
+    char *limbs = malloc((f->pairs ? f->pairs : 1) * size);
+    if (!limbs)
+        return false;
+    free(f->limbs);
+    f->limbs = limbs;
     f->precision = precision;
+    for (size_t r = 0; r < f->pairs; r++) {
+        mpfr_custom_init(limbs + r * size, precision);
+        mpfr_custom_init_set(f->w[r], MPFR_ZERO_KIND, 0, precision, limbs + r * size);
+    }
     mpfr_set_prec(f->base, precision);
     mpfr_set_prec(f->amplitude, precision);
     mpfr_set_prec(f->low, precision);
     mpfr_set_prec(f->high, precision);
-    for (size_t r = 0; r < f->pairs; r++)
-        mpfr_set_prec(f->w[r], precision);
+    return true;
 }
 
 /* Bits in front of the point of the greatest frequency. */
@@ -78,20 +78,18 @@ static mpfr_exp_t greatest_exponent(const struct pe__frequencies *f)
 
 enum pe_error pe__frequencies_init(struct pe__frequencies *f, const struct pe_spec *s)
 {
-    size_t pairs = (size_t)pe__ladder_width(s) / 2 + (has_lone_sine(s) ? 1 : 0);
     mpfr_exp_t top;
-    f->pairs = 0;
     mpfr_inits2(PRECISION, f->amplitude, f->base, f->low, f->high, (mpfr_ptr)0);
-    f->w = malloc((pairs ? pairs : 1) * sizeof *f->w);
-    if (!f->w)
+    f->pairs = pe__ladder_pairs(s);
+    f->limbs = NULL;
+    f->w = malloc((f->pairs ? f->pairs : 1) * sizeof *f->w);
+    if (!f->w || !allocate(f, PRECISION))
         return PE_NO_MEMORY;
-    for (; f->pairs < pairs; f->pairs++)
-        mpfr_init2(f->w[f->pairs], PRECISION);
-    f->precision = PRECISION;
     compute(f, s);
     top = greatest_exponent(f);
     if (top > 1) {
-        set_precision(f, PRECISION + top);
+        if (!allocate(f, PRECISION + top))
+            return PE_NO_MEMORY;
         compute(f, s);
     }
     return PE_OK;
@@ -99,9 +97,9 @@ enum pe_error pe__frequencies_init(struct pe__frequencies *f, const struct pe_sp
 
 void pe__frequencies_clear(struct pe__frequencies *f)
 {
-    for (size_t r = 0; r < f->pairs; r++)
-        mpfr_clear(f->w[r]);
+    free(f->limbs);
     free(f->w);
+    f->limbs = NULL;
     f->w = NULL;
     f->pairs = 0;
     mpfr_clears(f->amplitude, f->base, f->low, f->high, (mpfr_ptr)0);

@@ -17,7 +17,8 @@
 struct pe__frequencies {
     mpfr_prec_t precision;
     size_t pairs;
-    mpfr_t *w; /* radians per position; negative only by yarn with factor < 1 < extrapolation */
+    mpfr_t *w;   /* radians per position; negative only by yarn with factor < 1 < extrapolation */
+    void *limbs; /* of all w, which MPFR must neither free nor make wider */
     mpfr_t amplitude; /* attention_factor: multiplies cos and sin */
     mpfr_t base;      /* the effective one */
     mpfr_t low, high; /* yarn: correction range, in pairs */
@@ -30,6 +31,10 @@ enum pe_error pe__frequencies_init(struct pe__frequencies *, const struct pe_spe
 void pe__frequencies_clear(struct pe__frequencies *);
 
 /* ---------------------------------------------------------------- inside this folder */
+
+/* out = x^(-num / den), with an error below one unit of its last place, for x whose power a double
+ * holds, num > 0, 0 < den < 2^20. No constants are cached by MPFR. */
+void pe__inverse_power(mpfr_ptr out, mpfr_srcptr x, unsigned long num, unsigned long den);
 
 /* w[r] = base^(-r * num / den) for r < count, from one root by repeated products, 40 bits of which
  * guard against their errors. */

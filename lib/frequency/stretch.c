@@ -21,19 +21,20 @@ void pe__bend_linear(struct pe__frequencies *f, const struct pe_spec *s)
         mpfr_div_d(f->w[r], f->w[r], s->factor, MPFR_RNDN);
 }
 
-/* base * growth^(width/(width-2)); with a single pair, whose frequency is 1, there is nothing to
- * do. */
-static void raise_base(struct pe__frequencies *f, const struct pe_spec *s, mpfr_ptr growth)
+/* base * growth^(width/(width-2)), the exponent being 1 + 1/(width/2 - 1); with a single pair,
+ * whose frequency is 1, there is nothing to do. */
+static void raise_base(struct pe__frequencies *f, const struct pe_spec *s, mpfr_srcptr growth)
 {
-    unsigned long width = (unsigned long)pe__ladder_width(s);
-    if (width == 2)
+    unsigned long half = (unsigned long)pe__ladder_width(s) / 2;
+    mpfr_t root;
+    if (half == 1)
         return;
-    mpfr_log(growth, growth, MPFR_RNDN);
-    mpfr_mul_ui(growth, growth, width, MPFR_RNDN);
-    mpfr_div_ui(growth, growth, width - 2, MPFR_RNDN);
-    mpfr_exp(growth, growth, MPFR_RNDN);
+    mpfr_init2(root, f->precision);
+    pe__inverse_power(root, growth, 1, half - 1);
     mpfr_mul(f->base, f->base, growth, MPFR_RNDN);
+    mpfr_div(f->base, f->base, root, MPFR_RNDN);
     pe__settle(f->base);
+    mpfr_clear(root);
 }
 
 void pe__bend_ntk(struct pe__frequencies *f, const struct pe_spec *s)

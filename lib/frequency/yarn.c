@@ -9,6 +9,8 @@
 #include "frequency.h"
 #include "spec/spec.h"
 
+#include <math.h>
+
 /* edge = width * ln(L0 / (2 pi turns)) / (2 ln base) */
 static void edge(mpfr_ptr out, const struct pe__frequencies *f, const struct pe_spec *s,
                  double turns)
@@ -27,14 +29,36 @@ static void edge(mpfr_ptr out, const struct pe__frequencies *f, const struct pe_
     mpfr_clear(x);
 }
 
+/* An edge rounded to a whole pair. Doubles do unless it comes to lie near a whole number: with libm
+ * good to 2^-50, three logarithms below 2^10 are wrong by 2^-38 together, and the edge by less than
+ * 2^-21 where base >= 2 (width / (2 ln 2) < 2^15.6) and |edge| < 2^20. */
+static void whole_edge(mpfr_ptr out, const struct pe__frequencies *f, const struct pe_spec *s,
+                       bool fast)
+{
+    double turns = fast ? s->beta_fast : s->beta_slow;
+    double length = (double)s->original_max_position_embeddings;
+    double near = (double)pe__ladder_width(s) *
+                  (log(length) - log(0x1.921fb54442d18p+2) - log(turns)) / (2 * log(s->base));
+    if (s->base >= 2 && fabs(near) < 0x1p20 && fabs(near - round(near)) > 0x1p-20) {
+        mpfr_set_d(out, fast ? floor(near) : ceil(near), MPFR_RNDN);
+        return;
+    }
+    edge(out, f, s, turns);
+    if (fast)
+        mpfr_floor(out, out);
+    else
+        mpfr_ceil(out, out);
+}
+
 static void correction_range(struct pe__frequencies *f, const struct pe_spec *s)
 {
     long last = (long)pe__ladder_width(s) - 1;
-    edge(f->low, f, s, s->beta_fast);
-    edge(f->high, f, s, s->beta_slow);
     if (s->truncate) {
-        mpfr_floor(f->low, f->low);
-        mpfr_ceil(f->high, f->high);
+        whole_edge(f->low, f, s, true);
+        whole_edge(f->high, f, s, false);
+    } else {
+        edge(f->low, f, s, s->beta_fast);
+        edge(f->high, f, s, s->beta_slow);
     }
     if (mpfr_sgn(f->low) <= 0)
         mpfr_set_zero(f->low, 1);
@@ -74,22 +98,52 @@ static void set_amplitude(struct pe__frequencies *f, const struct pe_spec *s)
     mpfr_clear(below);
 }
 
-/* keep = (1 - ramp) * extrapolation_factor; w = w / factor * (1 - keep) + w * keep */
-static void blend(mpfr_ptr w, mpfr_ptr keep, const struct pe_spec *s)
+/* keep = (1 - ramp) * extrapolation_factor; what w is multiplied by is (1 - keep) / factor + keep.
+ * `keep` is 1 - ramp, and is used up. */
+static void share(mpfr_ptr out, mpfr_ptr keep, const struct pe_spec *s)
 {
-    mpfr_t part;
-    mpfr_init2(part, mpfr_get_prec(w));
-    mpfr_ui_sub(part, 1, keep, MPFR_RNDN);
-    mpfr_div_d(part, part, s->factor, MPFR_RNDN);
-    mpfr_add(part, part, keep, MPFR_RNDN);
-    mpfr_mul(w, w, part, MPFR_RNDN);
-    mpfr_clear(part);
+    mpfr_mul_d(keep, keep, s->extrapolation_factor, MPFR_RNDN);
+    mpfr_ui_sub(out, 1, keep, MPFR_RNDN);
+    mpfr_div_d(out, out, s->factor, MPFR_RNDN);
+    mpfr_add(out, out, keep, MPFR_RNDN);
+}
+
+/* out = (r - low) / span where that lies between 0 and 1: 0. Below: -1, above: 1. */
+static int ramp(mpfr_ptr out, const struct pe__frequencies *f, mpfr_srcptr span, size_t r)
+{
+    mpfr_ui_sub(out, r, f->low, MPFR_RNDN);
+    if (mpfr_zero_p(out) || mpfr_sgn(out) != mpfr_sgn(span))
+        return -1;
+    if (mpfr_cmpabs(out, span) >= 0)
+        return 1;
+    mpfr_div(out, out, span, MPFR_RNDN);
+    return 0;
+}
+
+/* Most pairs lie before the ramp or behind it, and share two numbers. */
+static void blend(struct pe__frequencies *f, const struct pe_spec *s, mpfr_srcptr span)
+{
+    mpfr_t keep, before, behind, part;
+    mpfr_inits2(f->precision, keep, before, behind, part, (mpfr_ptr)0);
+    mpfr_set_ui(keep, 1, MPFR_RNDN);
+    share(before, keep, s);
+    mpfr_set_zero(keep, 1);
+    share(behind, keep, s);
+    for (size_t r = 0; r < f->pairs; r++) {
+        int side = ramp(keep, f, span, r);
+        if (side == 0) {
+            mpfr_ui_sub(keep, 1, keep, MPFR_RNDN);
+            share(part, keep, s);
+        }
+        mpfr_mul(f->w[r], f->w[r], side < 0 ? before : side > 0 ? behind : part, MPFR_RNDN);
+    }
+    mpfr_clears(keep, before, behind, part, (mpfr_ptr)0);
 }
 
 void pe__bend_yarn(struct pe__frequencies *f, const struct pe_spec *s)
 {
-    mpfr_t span, keep;
-    mpfr_inits2(f->precision, span, keep, (mpfr_ptr)0);
+    mpfr_t span;
+    mpfr_init2(span, f->precision);
     pe__rotary_ladder(f, s);
     correction_range(f, s);
     set_amplitude(f, s);
@@ -98,16 +152,6 @@ void pe__bend_yarn(struct pe__frequencies *f, const struct pe_spec *s)
         mpfr_set_ui(span, 1, MPFR_RNDN);
         mpfr_div_ui(span, span, 1000, MPFR_RNDN);
     }
-    for (size_t r = 0; r < f->pairs; r++) {
-        mpfr_ui_sub(keep, r, f->low, MPFR_RNDN);
-        mpfr_div(keep, keep, span, MPFR_RNDN);
-        if (mpfr_sgn(keep) < 0)
-            mpfr_set_zero(keep, 1);
-        if (mpfr_cmp_ui(keep, 1) > 0)
-            mpfr_set_ui(keep, 1, MPFR_RNDN);
-        mpfr_ui_sub(keep, 1, keep, MPFR_RNDN);
-        mpfr_mul_d(keep, keep, s->extrapolation_factor, MPFR_RNDN);
-        blend(f->w[r], keep, s);
-    }
-    mpfr_clears(span, keep, (mpfr_ptr)0);
+    blend(f, s, span);
+    mpfr_clear(span);
 }

@@ -52,8 +52,9 @@ static void bound(mpfr_ptr slope)
         mpfr_set_ui_2exp(slope, 1, -4000, MPFR_RNDN);
 }
 
-static enum pe_error create(const struct pe_spec *s, void **state)
+static enum pe_error create(const struct pe__making *m, void **state)
 {
+    const struct pe_spec *s = m->spec;
     size_t heads = (size_t)s->width;
     struct alibi *a = malloc(sizeof *a + heads * sizeof a->slopes[0]);
     mpfr_t slope;

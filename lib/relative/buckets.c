@@ -83,8 +83,9 @@ static struct buckets *make_deberta(const struct pe_spec *s)
     return b;
 }
 
-static enum pe_error create(const struct pe_spec *s, void **state)
+static enum pe_error create(const struct pe__making *m, void **state)
 {
+    const struct pe_spec *s = m->spec;
     *state = s->kind == PE_KIND_T5 ? make_t5(s) : make_deberta(s);
     return *state ? PE_OK : PE_NO_MEMORY;
 }

@@ -35,22 +35,38 @@ static const uint64_t inverse_two_pi[INVERSE_LIMBS] = {
 #undef PE_INVERSE_TWO_PI
 };
 
-/* Adds v * 2^(64 at) to a window of limbs; what passes its top is whole turns. */
-static void add_at(uint64_t *window, size_t n, size_t at, pe__u128 v)
-{
-    for (; at < n && v; at++) {
-        v += window[at];
-        window[at] = (uint64_t)v;
-        v >>= 64;
-    }
-}
-
 /* The turns to come, before the last shift to the left by less than a limb: two limbs more than the
- * turns, so the lowest weighs 2^-896. What is left out of the product: parts that lie wholly below
- * the window, for each place at most 48 products, together below 2^-889; the end of the constant,
- * below 2^(2200 - 3072). After the shift that is below 2^-808, and cutting to the turns leaves an
- * error below 2^-767. */
+ * turns, so the lowest weighs 2^-896. */
 #define WINDOW (PE__TURN_LIMBS + 2)
+
+_Static_assert(sizeof(mp_limb_t) == sizeof(uint64_t), "limbs of 64 bits");
+
+/* Of the greatest |position|, 2^53. */
+#define POSITION_BITS 54
+
+/* Limbs of a frequency that are looked at: all but those of numbers of more than 2^14 bits. */
+#define MOST_LIMBS 256
+
+/* w = 2^(64 whole) times a number whose point stands below the highest limb: limb i of it, from the
+ * top, weighs 2^(64 (whole - i - 1)), limb j of 1/(2 pi) 2^(-64 (j + 1)). Of these, `low` to `end`
+ * reach into the window: those above are whole turns with any limb of w, those below are left out,
+ * and come to less than w 2^(-64 end) <= 2^-896, or 2^(2200 - 3072) with the end of the constant.
+ * After the shift that is below 2^-808, and cutting to the turns leaves an error below 2^-767. */
+static void multiply_turns(uint64_t window[WINDOW], const mp_limb_t *w, int64_t n, int64_t whole)
+{
+    int64_t low = whole > n ? whole - n : 0;
+    int64_t end = whole + WINDOW < INVERSE_LIMBS ? whole + WINDOW : INVERSE_LIMBS;
+    mp_limb_t product[MOST_LIMBS + INVERSE_LIMBS];
+    const mp_limb_t *constant = (const mp_limb_t *)inverse_two_pi + (INVERSE_LIMBS - end);
+    if (n >= end - low)
+        mpn_mul(product, w, n, constant, end - low);
+    else
+        mpn_mul(product, constant, end - low, w, n);
+    /* The lowest limb of the product weighs 2^(64 (whole - n - end)), that of the window 2^-896. */
+    int64_t place = WINDOW + whole - n - end;
+    for (int64_t i = 0; i < WINDOW; i++)
+        window[i] = i >= place && i - place < n + end - low ? product[i - place] : 0;
+}
 
 bool pe__freq_init(struct pe__freq *f, mpfr_srcptr w)
 {
@@ -63,32 +79,16 @@ bool pe__freq_init(struct pe__freq *f, mpfr_srcptr w)
     if (exp > PE__FREQ_MAX_EXP || exp < -(INT64_C(1) << 40))
         return false;
     pe__wide_from_mpfr(&f->w, w);
-    if (exp < -64 * (PE__TURN_LIMBS + 1))
-        return true; /* never half a turn: the turns are not asked for */
+    if (exp + POSITION_BITS <= -1)
+        return true; /* p w is below 1/2: the turns are not asked for */
 
-    /* exp = 64 whole + part, 0 <= part < 64: limb i of w, from the top, weighs 2^(64 (whole - i -
-     * 1) + part), limb j of 1/(2 pi) 2^(-64 (j + 1)). */
+    /* exp = 64 whole + part, 0 <= part < 64 */
     int64_t whole = exp >= 0 ? exp / 64 : -((63 - exp) / 64);
     unsigned part = (unsigned)(exp - 64 * whole);
-    uint64_t window[WINDOW] = {0};
-    size_t n = ((size_t)mpfr_get_prec(w) - 1) / 64 + 1;
+    uint64_t window[WINDOW];
+    int64_t n = (mpfr_get_prec(w) - 1) / 64 + 1, cut = n > MOST_LIMBS ? n - MOST_LIMBS : 0;
     const mp_limb_t *limb = mpfr_custom_get_significand(w);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < INVERSE_LIMBS; j++) {
-            /* The low half of the product weighs 2^(64 place), counted from the window's lowest
-             * limb. */
-            int64_t place = WINDOW + whole - (int64_t)(i + 1) - (int64_t)(j + 1);
-            if (place < -1)
-                break;
-            if (place >= WINDOW)
-                continue;
-            pe__u128 v = (pe__u128)limb[n - 1 - i] * inverse_two_pi[INVERSE_LIMBS - 1 - j];
-            if (place < 0)
-                add_at(window, WINDOW, 0, v >> 64);
-            else
-                add_at(window, WINDOW, (size_t)place, v);
-        }
-    }
+    multiply_turns(window, limb + cut, n - cut, whole);
     for (size_t i = 0; i < PE__TURN_LIMBS; i++) {
         uint64_t high = window[i + 2];
         uint64_t low = window[i + 1];

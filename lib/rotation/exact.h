@@ -15,7 +15,7 @@
 #define PE__FREQ_MAX_EXP 2200
 
 /* w to 256 bits, and the turns of one step, |w| / (2 pi) mod 1, as a fraction of 768 bits (lowest
- * limb first). */
+ * limb first); zero where no position turns w as far as 1/2. */
 struct pe__freq {
     struct pe__wide w;
     uint64_t turn[PE__TURN_LIMBS];

@@ -8,13 +8,13 @@
  * E, the error bounds. S is the sum of the absolute values of the two terms of a part, u = 2^-53.
  *
  * F64: a factor of the anchor is a = h + l + d: h its first 26 bits, |l| <= 2^-25 |a|, |d| <= 2^-78
- * |a| (1.1: rounding of l, error of compose). A factor of the row is b = h' + l' + d', h' in 27
- * bits, |l'| <= 2^-27 |b|, |d'| <= 2^-80 |b|. h h' is exact. The rest l l' + h l' + l h' has five
- * roundings without FMA: of 2^-52 (negligible), twice of 2^-27, of 2^-25 and of 1.26 * 2^-25: u
- * (0.25 + 0.25 + 1 + 1.26) 2^-25 = 2.76 * 2^-78. The sum or difference of the exact products is
- * exact in two doubles; adding the rests, their sum to the second of these, and the bound to that,
- * are three roundings of at most 1.27 * 2^-25 S: 3.81 * 2^-78. In all (1.1 + 0.25 + 2.76 + 3.81)
- * 2^-78 S = 7.92 * 2^-78 S. E = 2^-75 S.
+ * |a| (1.1: rounding of l, and 0.1 for the tables, see parts.c). A factor of the row is b = h' + l'
+ * + d', h' in 27 bits, |l'| <= 2^-27 |b|, |d'| <= 2^-80 |b|. h h' is exact. The rest l l' + h l' +
+ * l h' has five roundings without FMA: of 2^-52 (negligible), twice of 2^-27, of 2^-25 and of 1.26
+ * * 2^-25: u (0.25 + 0.25 + 1 + 1.26) 2^-25 = 2.76 * 2^-78. The sum or difference of the exact
+ * products is exact in two doubles; adding the rests, their sum to the second of these, and the
+ * bound to that, are three roundings of at most 1.27 * 2^-25 S: 3.81 * 2^-78. In all (1.1 + 0.25
+ * + 2.76 + 3.81) 2^-78 S = 7.92 * 2^-78 S. E = 2^-75 S.
  *
  * Others: the anchor's and the row's factors are rounded to u each, so are product, sum and the
  * ends of the interval: (1 + 1 + 1 + 1 + 1) u S. E = 2^-50 S = 8 u S. For 16 bits see odd24().

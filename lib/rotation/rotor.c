@@ -6,11 +6,8 @@
  */
 #include "rotation/rotor.h"
 
-#include "rotation/exact.h"
-#include "rotation/kernel.h"
 #include "rotation/tables.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum pe_error pe__rotor_create_on(const struct pe__rotor_spec *spec,
@@ -26,23 +23,25 @@ enum pe_error pe__rotor_create(const struct pe__rotor_spec *spec, struct pe__rot
 
 void pe__rotor_destroy(struct pe__rotor **r)
 {
-    if (*r)
-        free((*r)->memory);
-    *r = NULL;
+    pe__tables_destroy(r);
 }
 
 size_t pe__rotor_bytes(const struct pe__rotor *r)
 {
-    return r->bytes;
+    size_t sum = r->bytes + r->row->bytes;
+    for (unsigned level = 0; level < r->levels; level++)
+        sum += r->digit[level]->bytes;
+    return sum;
 }
 
 /* ---------------------------------------------------------------- values by the exact path */
 
 static void store_value(const struct pe__rotor *r, struct pe__wide *v, bool below, void *out)
 {
-    if (!r->unit && !pe__wide_is_zero(v)) {
+    const struct pe__clocks *clocks = r->of.clocks;
+    if (!clocks->unit && !pe__wide_is_zero(v)) {
         bool negative = v->negative;
-        pe__wide_mul(v, v, &r->amplitude);
+        pe__wide_mul(v, v, &clocks->amplitude);
         v->negative = negative;
     }
     pe__wide_store(v, below, r->dtype, out);
@@ -53,19 +52,21 @@ static void store_value(const struct pe__rotor *r, struct pe__wide *v, bool belo
 static void exact_cos(const struct pe__rotor *r, int64_t p, size_t pair, void *out)
 {
     struct pe__wide v;
-    pe__exact_cos_sin(&r->freq[pair], p, PE__LIMBS, &v, NULL);
-    store_value(r, &v, p != 0 && !pe__wide_is_zero(&r->freq[pair].w), out);
+    const struct pe__freq *f = pe__rotor_freq(r, pair);
+    pe__exact_cos_sin(f, p, PE__LIMBS, &v, NULL);
+    store_value(r, &v, p != 0 && !pe__wide_is_zero(&f->w), out);
 }
 
 static void exact_sin(const struct pe__rotor *r, int64_t p, size_t pair, void *out)
 {
-    const struct pe__freq *f = &r->freq[pair];
+    const struct pe__freq *f = pe__rotor_freq(r, pair);
     struct pe__wide v = {.exp = 0};
     if (r->inverse)
         p = -p;
     int64_t exp = f->w.exp + (p ? 64 - __builtin_clzll((uint64_t)(p < 0 ? -p : p)) : 0);
     if (exp <= 1 &&
-        pe__dtype_vanishes(r->dtype, exp + r->amplitude.exp)) /* |p w| < 2: sin has its sign */
+        pe__dtype_vanishes(r->dtype,
+                           exp + r->of.clocks->amplitude.exp)) /* |p w| < 2: sin has its sign */
         v.negative = p && !pe__wide_is_zero(&f->w) && (p < 0) != f->w.negative;
     else
         pe__exact_cos_sin(f, p, PE__LIMBS, NULL, &v);
@@ -76,7 +77,7 @@ static void exact_phase(const struct pe__rotor *r, int64_t p, size_t pair, void 
 {
     struct pe__wide v;
     uint64_t q = p < 0 ? -(uint64_t)p : (uint64_t)p;
-    pe__wide_mul_u64(&v, &r->freq[pair].w, q);
+    pe__wide_mul_u64(&v, &pe__rotor_freq(r, pair)->w, q);
     if (!pe__wide_is_zero(&v))
         v.negative = v.negative != (p < 0);
     pe__wide_store(&v, false, r->dtype, out);
@@ -114,19 +115,24 @@ static void set_one(struct pe__turns t)
 static struct pe__turns turn(struct group *g, struct pe__turns at, struct pe__turns entry,
                              struct pe__turns out)
 {
-    g->r->kernel->compose(at, entry, out, (g->n + 7) / 8 * 8);
+    g->r->of.kernel->compose(at, entry, out, (g->n + 7) / 8 * 8);
     return out;
+}
+
+static struct pe__turns digit_entry(const struct group *g, unsigned level, unsigned digit)
+{
+    return pe__digit_entry(g->r->digit[level], g->r->of.padded, digit, g->pair);
 }
 
 static struct pe__turns top_of(struct group *g, uint64_t top)
 {
-    const struct pe__rotor *r = g->r;
-    if (top > 0 && top - r->home < 2)
-        return (struct pe__turns){r->top + (top - r->home) * 4 * r->padded + g->pair, r->padded};
+    struct pe__turns held = pe__tables_top(g->r, top, g->pair);
+    if (held.at)
+        return held;
     if (g->top_of != top) {
         set_one(turns(g->top));
         if (top > 0)
-            pe__tables_top(r, top, g->pair, g->n, turns(g->top));
+            pe__tables_make_top(g->r, top, g->pair, g->n, turns(g->top));
         g->top_of = top;
     }
     return turns(g->top);
@@ -143,7 +149,7 @@ static struct pe__turns upper_of(struct group *g, uint64_t blocks)
     for (unsigned level = levels; level-- > 1;) {
         unsigned digit = blocks >> (PE__DIGIT_BITS * level) & (PE__DIGITS - 1);
         if (digit)
-            at = turn(g, at, pe__digit_entry(g->r, level, digit, g->pair), turns(g->upper));
+            at = turn(g, at, digit_entry(g, level, digit), turns(g->upper));
     }
     g->upper_of = levels ? key : NOTHING;
     g->upper_at = at;
@@ -154,7 +160,7 @@ static struct pe__turns anchor_of(struct group *g, uint64_t blocks)
 {
     struct pe__turns at = upper_of(g, blocks);
     unsigned digit = g->r->levels ? blocks & (PE__DIGITS - 1) : 0;
-    return digit ? turn(g, at, pe__digit_entry(g->r, 0, digit, g->pair), turns(g->anchor)) : at;
+    return digit ? turn(g, at, digit_entry(g, 0, digit), turns(g->anchor)) : at;
 }
 
 /* ---------------------------------------------------------------- rows */
@@ -216,9 +222,9 @@ static void make_block(struct group *g, const struct window *w, int64_t n)
                           .lo = (int)(r->inverse ? centre - to : from - centre),
                           .hi = (int)(r->inverse ? centre - from : to - centre) + 1,
                           .pairs = g->n,
-                          .row = r->row + g->pair,
-                          .row_step = pe__row_parts(r->dtype) * r->padded,
-                          .row_part = r->padded,
+                          .row = r->row->at + g->pair,
+                          .row_step = pe__row_parts(r->dtype) * r->of.padded,
+                          .row_part = r->of.padded,
                           .anchor = anchor_of(g, blocks),
                           .error = {g->cap, g->bound},
                           .cos = cos ? cos + place : NULL,
@@ -226,7 +232,7 @@ static void make_block(struct group *g, const struct window *w, int64_t n)
                           .woven = woven,
                           .cos_first = cos_first,
                           .stride = r->inverse ? -(ptrdiff_t)w->stride : (ptrdiff_t)w->stride};
-    finish(g, w, centre, r->kernel->block(&b, g->pending));
+    finish(g, w, centre, r->of.kernel->block(&b, g->pending));
 }
 
 static void make_group(const struct pe__rotor *r, const struct window *w, size_t pair)
@@ -234,7 +240,7 @@ static void make_group(const struct pe__rotor *r, const struct window *w, size_t
     struct group g;
     g.r = r;
     g.pair = pair;
-    g.n = r->pairs - pair < PE__GROUP ? r->pairs - pair : PE__GROUP;
+    g.n = r->of.pairs - pair < PE__GROUP ? r->of.pairs - pair : PE__GROUP;
     g.top_of = g.upper_of = NOTHING;
     memset(g.cap, 0, sizeof g.cap);
     memset(g.bound, 0, sizeof g.bound);
@@ -252,8 +258,8 @@ static size_t band_of(const struct pe__rotor *r, int64_t first)
 {
     int64_t n = floor_block(first);
     uint64_t top = (n < 0 ? (uint64_t)-n : (uint64_t)n) >> (PE__DIGIT_BITS * r->levels);
-    bool held = top == 0 || top - r->home < 2;
-    return held && r->pairs > 4 * PE__GROUP ? PE__BLOCK : 128 * PE__BLOCK;
+    bool held = top == 0 || pe__tables_top(r, top, 0).at;
+    return held && r->of.pairs > 4 * PE__GROUP ? PE__BLOCK : 128 * PE__BLOCK;
 }
 
 static void make_rows(const struct pe__rotor *r, const struct window *all)
@@ -269,7 +275,7 @@ static void make_rows(const struct pe__rotor *r, const struct window *all)
         w.rows = some;
         w.cos = w.cos ? w.cos + done * w.stride : NULL;
         w.sin = w.sin ? w.sin + done * w.stride : NULL;
-        for (size_t pair = 0; pair < r->pairs; pair += PE__GROUP)
+        for (size_t pair = 0; pair < r->of.pairs; pair += PE__GROUP)
             make_group(r, &w, pair);
     }
 }
@@ -295,17 +301,17 @@ void pe__rotor_phases(const struct pe__rotor *r, int64_t first, size_t rows, voi
     size_t size = pe_dtype_size(r->dtype);
     uint16_t pending[PE__GROUP];
     for (size_t i = 0; i < rows; i++) {
-        for (size_t pair = 0; pair < r->pairs; pair += PE__GROUP) {
+        for (size_t pair = 0; pair < r->of.pairs; pair += PE__GROUP) {
             unsigned char *at = (unsigned char *)out + i * stride_bytes + pair * size;
             struct pe__phase_row row = {.dtype = r->dtype,
                                         .position = first + (int64_t)i,
-                                        .pairs = r->pairs - pair < PE__GROUP ? r->pairs - pair
-                                                                             : PE__GROUP,
+                                        .pairs = r->of.pairs - pair < PE__GROUP ? r->of.pairs - pair
+                                                                                : PE__GROUP,
                                         .high = r->phase + pair,
-                                        .low = r->phase + r->padded + pair,
-                                        .unsure = r->phase + 2 * r->padded + pair,
+                                        .low = r->phase + r->of.padded + pair,
+                                        .unsure = r->phase + 2 * r->of.padded + pair,
                                         .out = at};
-            size_t count = r->kernel->phases(&row, pending);
+            size_t count = r->of.kernel->phases(&row, pending);
             for (size_t k = 0; k < count; k++)
                 exact_phase(r, row.position, pair + pending[k], at + pending[k] * size);
         }

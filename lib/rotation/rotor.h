@@ -9,32 +9,32 @@
 
 #include "posenc.h"
 
-#include <mpfr.h>
-
+struct pe__clocks;
 struct pe__kernel;
 struct pe__rotor;
 
-/* What a rotor is made of. All is borrowed for the call that makes it.
- *
- * The value of each frequency is taken as exact. It has to be the one that is meant with an error
- * below 2^-320 relative and, for w > 1, below 2^-373 absolute.
+/* What a rotor is made of: pairs first_pair, first_pair + step .. of some clocks, which outlive it.
+ * All else is borrowed for the call that makes it.
  *
  * `span` and `first` are hints alone: positions that will be asked for often lie in first .. first
- * + span - 1 (span 0: nothing is known). Tables grow with the logarithm of the span. A call for
- * other positions costs up to a microsecond for each pair more. */
+ * + span - 1 (span 0: nothing is known). So is `list`: they are these `count` ones, if count > 0.
+ * Tables grow with the logarithm of the span. A call for other positions costs some 50 nanoseconds
+ * for each pair more. `like` is another rotor, or NULL: tables of the same pairs of the same clocks
+ * are shared with it. */
 struct pe__rotor_spec {
-    const mpfr_t *w; /* [pairs], radians per position: finite, any sign or zero, below 2^2200 */
-    size_t pairs;    /* 0 is allowed: rows of nothing */
-    mpfr_srcptr amplitude; /* multiplies both functions; finite, above 0 */
-    enum pe_dtype dtype;   /* F64, F32, F16, BF16 or BF16_AS_F32 */
-    bool inverse;          /* the rows of -p instead: sines negated, zeros +0 */
+    const struct pe__clocks *clocks;
+    size_t first_pair, step, pairs; /* 0 pairs are allowed: rows of nothing */
+    enum pe_dtype dtype;            /* F64, F32, F16, BF16 or BF16_AS_F32 */
+    bool inverse;                   /* the rows of -p instead: sines negated, zeros +0 */
     uint64_t span;
     int64_t first;
+    const int64_t *list;
+    size_t count;
+    const struct pe__rotor *like;
 };
 
-/* Borrows the spec for the call only. No MPFR or GMP memory is allocated. About 1.5 microseconds
- * for each pair. Errors: INVALID (a dtype, frequency or amplitude outside what the spec allows),
- * NO_MEMORY. */
+/* No MPFR or GMP memory is allocated. About 0.2 microseconds for each pair. Errors: INVALID (a
+ * dtype outside what the spec allows, pairs that the clocks do not have), NO_MEMORY. */
 enum pe_error pe__rotor_create(const struct pe__rotor_spec *, struct pe__rotor **);
 
 /* The same with a kernel that the caller has chosen (see kernel.h). */
@@ -44,7 +44,7 @@ enum pe_error pe__rotor_create_on(const struct pe__rotor_spec *, const struct pe
 /* Nulls the pointer; a null pointer is fine. */
 void pe__rotor_destroy(struct pe__rotor **);
 
-/* Memory held, in bytes. */
+/* Memory held, in bytes, but for the clocks; tables that other rotors own as well count in full. */
 size_t pe__rotor_bytes(const struct pe__rotor *);
 
 /* Row i, position first + i, is `pairs` values A cos(p w_r) at cos + i * stride_bytes and A sin(p

@@ -72,8 +72,9 @@ void pe__wide_to_dd(const struct pe__wide *x, double out[2])
     /* The first 53 bits, the next 53: both integers are exact in a double. */
     uint64_t next = x->m[TOP] << 53 | x->m[TOP - 1] >> 11;
     int e = (int)x->exp;
-    double high = ldexp((double)(x->m[TOP] >> 11), e - 53);
-    double low = ldexp((double)(next >> 11), e - 106);
+    double scale = pe__power_of_two(e - 53);
+    double high = (double)(x->m[TOP] >> 11) * scale;
+    double low = (double)(next >> 11) * (scale * 0x1p-53);
     double sum = high + low;
     low -= sum - high;
     out[0] = x->negative ? -sum : sum;
@@ -84,8 +85,11 @@ double pe__wide_above(const struct pe__wide *x)
 {
     if (pe__wide_is_zero(x))
         return 0;
+    double v = (double)((x->m[TOP] >> 11) + 1);
+    if (x->exp >= -900 && x->exp <= 900)
+        return v * pe__power_of_two((int)x->exp - 53);
     int e = x->exp > 2000 ? 2000 : x->exp < -2000 ? -2000 : (int)x->exp;
-    double v = ldexp((double)((x->m[TOP] >> 11) + 1), e - 53);
+    v = ldexp(v, e - 53);
     return v > 0 ? v : 0x1p-1074;
 }
 

@@ -10,6 +10,8 @@
 
 #include "dtype.h"
 
+#include <string.h>
+
 #define PE__LIMBS 4
 
 __extension__ typedef unsigned __int128 pe__u128;
@@ -54,6 +56,15 @@ static inline __attribute__((always_inline)) void pe__limbs_mul(uint64_t *full, 
         }
         full[i + n] = carry;
     }
+}
+
+/* 2^e, -1022 <= e <= 1023. */
+static inline double pe__power_of_two(int e)
+{
+    uint64_t bits = (uint64_t)(e + 1023) << 52;
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
 }
 
 /* out[0] + out[1], the first being their rounded sum: error 2^-105 relative. For exponents that

@@ -129,11 +129,8 @@ static void bucket_tensor(const struct pe_spec *s, struct list *list)
 
 static void frequency_tensors(const struct pe_spec *s, struct list *list)
 {
-    int64_t pairs = pe__ladder_width(s) / 2;
-    struct shape scalar = {0}, range = shape_of(1, 2, 0, 0), ladder;
-    if (s->kind == PE_KIND_SINUSOIDAL && s->width % 2 && s->odd == PE_ODD_SINE)
-        pairs++;
-    ladder = shape_of(1, pairs, 0, 0);
+    struct shape scalar = {0}, range = shape_of(1, 2, 0, 0);
+    struct shape ladder = shape_of(1, (int64_t)pe__ladder_pairs(s), 0, 0);
     list->dtype = PE_DTYPE_F64;
     add(list, "attention_factor", 0, &scalar);
     add(list, "base", 0, &scalar);

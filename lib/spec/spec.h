@@ -44,6 +44,20 @@ static inline int64_t pe__ladder_width(const struct pe_spec *s)
     return shared ? s->width / 2 : s->width;
 }
 
+/* Whether a checked spec of a table or of what stands beside it is made from a ladder of
+ * frequencies that plans may share (frequencies themselves are not), and whether two of them are
+ * made from the same: with equal frequencies and amplitude, in the same arithmetic. */
+bool pe__spec_has_ladder(const struct pe_spec *);
+bool pe__spec_same_ladder(const struct pe_spec *, const struct pe_spec *);
+
+/* The arithmetic; exact where it cannot be chosen. */
+enum pe_choice_ARITHMETIC pe__spec_arithmetic(const struct pe_spec *);
+
+/* How many frequencies there are, and the exponents -r num / den of the base in them: 2r/width; of
+ * an odd sinusoidal width with odd=zero 2r/(width-1); closed: r/(width/2-1). */
+size_t pe__ladder_pairs(const struct pe_spec *);
+void pe__ladder_exponents(const struct pe_spec *, int64_t *num, int64_t *den);
+
 /* One more than the greatest position of a table. */
 int64_t pe__spec_end(const struct pe_spec *);
 

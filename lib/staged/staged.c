@@ -44,6 +44,12 @@ static enum pe_error ladder_create(const struct pe_spec *s, void **ladder)
     return error;
 }
 
+static size_t ladder_bytes(const void *ladder)
+{
+    const struct pe__staged_ladder *l = ladder;
+    return sizeof *l + l->pairs * sizeof *l->w;
+}
+
 static enum pe_error band_create(const void *ladder, const struct pe_spec *s,
                                  const struct pe__band *part, void **out)
 {
@@ -153,5 +159,6 @@ static void phases(const void *band, int64_t first, size_t count, void *out, siz
         phase_row(band, (float)(first + (int64_t)i), (char *)out + i * stride);
 }
 
-const struct pe__arithmetic pe__staged_arithmetic = {
-    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, NULL, phases};
+const struct pe__arithmetic pe__staged_arithmetic = {ladder_create, ladder_destroy, ladder_bytes,
+                                                     band_create,   band_destroy,   band_bytes,
+                                                     rows,          NULL,           phases};

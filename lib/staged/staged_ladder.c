@@ -120,24 +120,6 @@ static void bend(struct pe__staged_ladder *l, const struct pe_spec *s,
     }
 }
 
-/* ---------------------------------------------------------------- ladders */
-
-/* Exponents num r / den. */
-static void exponents(const struct pe_spec *s, int64_t *num, int64_t *den)
-{
-    int64_t width = pe__ladder_width(s), half = width / 2;
-    *num = 2;
-    *den = width;
-    if (s->kind != PE_KIND_SINUSOIDAL)
-        return;
-    if (s->ladder == PE_LADDER_CLOSED) {
-        *num = 1;
-        *den = half > 2 ? half - 1 : 1;
-    } else if (width % 2 && s->odd == PE_ODD_ZERO && width > 1) {
-        *den = width - 1;
-    }
-}
-
 enum pe_error pe__staged_ladder_init(struct pe__staged_ladder *l, const struct pe_spec *s)
 {
     struct pe__frequencies f;
@@ -152,7 +134,7 @@ enum pe_error pe__staged_ladder_init(struct pe__staged_ladder *l, const struct p
     }
     l->pairs = f.pairs;
     l->amplitude = mpfr_get_flt(f.amplitude, MPFR_RNDN);
-    exponents(s, &num, &den);
+    pe__ladder_exponents(s, &num, &den);
     for (size_t r = 0; r < l->pairs; r++)
         l->w[r] = power(mpfr_get_flt(f.base, MPFR_RNDN), r, num, den);
     if (s->kind != PE_KIND_SINUSOIDAL && s->rope_type == PE_ROPE_TYPE_YARN)

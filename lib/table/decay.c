@@ -33,104 +33,131 @@ static bool set_wide(struct pe__wide *out, mpfr_ptr x)
     return whole;
 }
 
-/* zeta^(sign 2^k / scale_base), k < count; false where one of them is cut. */
-static bool set_powers(struct pe__wide *out, unsigned count, mpfr_srcptr log_step, bool down)
+/* step^(2^k), k < count; false where one of them is cut. The step is used up. */
+static bool set_powers(struct pe__wide *out, unsigned count, mpfr_ptr step)
 {
     bool whole = true;
-    mpfr_t power;
-    mpfr_init2(power, PRECISION);
-    mpfr_set(power, log_step, MPFR_RNDN);
-    if (down)
-        mpfr_neg(power, power, MPFR_RNDN);
-    mpfr_exp(power, power, MPFR_RNDN);
     for (unsigned k = 0; k < count; k++) {
-        whole = set_wide(&out[k], power) && whole;
-        mpfr_sqr(power, power, MPFR_RNDN);
+        whole = set_wide(&out[k], step) && whole;
+        mpfr_sqr(step, step, MPFR_RNDN);
     }
-    mpfr_clear(power);
     return whole;
 }
 
 /* zeta^(j / scale_base) as doubles; 0 where it is too small, which sends the rows to the exact path
  */
-static void set_steps(struct pe__decay *d, size_t pair, const struct pe__wide *step)
+static void set_steps(struct pe__zetas *z, size_t pair, const struct pe__wide *step)
 {
     struct pe__wide x = {.m = {0, 0, 0, UINT64_C(1) << 63}, .exp = 1};
     for (size_t j = 0; j < PE__DECAY_ROWS; j++) {
         double parts[2] = {0, 0};
         if (x.exp > -450)
             pe__wide_to_dd(&x, parts);
-        pe__decay_steps(d, pair, j, 0)[pair % PE__DECAY_LANES] = parts[0];
-        pe__decay_steps(d, pair, j, 1)[pair % PE__DECAY_LANES] = parts[1];
+        pe__decay_steps(z, pair, j, 0)[pair % PE__DECAY_LANES] = parts[0];
+        pe__decay_steps(z, pair, j, 1)[pair % PE__DECAY_LANES] = parts[1];
         pe__wide_mul(&x, &x, step);
     }
 }
 
-/* ln(zeta) / scale_base, zeta = (10 r + 2 width) / (7 width) */
-static void set_log_step(mpfr_ptr out, const struct pe_spec *s, size_t pair)
+/* zeta^(1 / scale_base), zeta = (10 r + 2 width) / (7 width), and the reciprocal. */
+static void set_first(mpfr_ptr step, mpfr_ptr back, const struct pe_spec *s, size_t pair)
 {
-    mpfr_set_ui(out, 10 * pair + 2 * (unsigned long)s->width, MPFR_RNDN);
-    mpfr_div_ui(out, out, 7 * (unsigned long)s->width, MPFR_RNDN);
-    mpfr_log(out, out, MPFR_RNDN);
-    mpfr_div_d(out, out, s->scale_base, MPFR_RNDN);
+    mpfr_set_ui(step, 10 * pair + 2 * (unsigned long)s->width, MPFR_RNDN);
+    mpfr_div_ui(step, step, 7 * (unsigned long)s->width, MPFR_RNDN);
+    mpfr_log(step, step, MPFR_RNDN);
+    mpfr_div_d(step, step, s->scale_base, MPFR_RNDN);
+    mpfr_exp(step, step, MPFR_RNDN);
+    mpfr_ui_div(back, 1, step, MPFR_RNDN);
 }
 
-static struct pe__decay *allocate(const struct pe_spec *s)
+static void zetas_drop(struct pe__zetas **address)
 {
-    size_t pairs = (size_t)s->width / 2, padded = (pairs + PE__DECAY_LANES - 1) / PE__DECAY_LANES;
+    struct pe__zetas *z = *address;
+    *address = NULL;
+    if (!z || atomic_fetch_sub_explicit(&z->owners, 1, memory_order_acq_rel) != 1)
+        return;
+    free(z->powers);
+    free(z->steps);
+    free(z);
+}
+
+/* How many powers up and down the positions need, by the eight, so that tables of other lengths are
+ * served as well; those up are also the steps in and between blocks. */
+static void choose(const struct pe_spec *s, unsigned *up, unsigned *down)
+{
     int64_t low;
     uint64_t span;
-    struct pe__decay *d = calloc(1, sizeof *d);
-    if (!d)
-        return NULL;
     pe__walk_range(s, &low, &span);
-    padded *= PE__DECAY_LANES;
-    d->dtype = (enum pe_dtype)s->dtype;
-    d->center = s->center;
-    d->up = bits(low + (int64_t)(span - 1) - s->center);
-    d->up = d->up < PE__DECAY_BITS + 1 ? PE__DECAY_BITS + 1
-                                       : d->up; /* the steps inside and between blocks */
-    d->down = bits(s->center - low);
-    d->pairs = pairs;
-    d->power_bytes = pairs * (d->up + d->down) * sizeof *d->powers;
-    d->step_bytes = 2 * PE__DECAY_ROWS * padded * sizeof *d->steps;
-    d->powers = malloc(d->power_bytes);
-    d->steps = calloc(1, d->step_bytes);
-    if (!d->powers || !d->steps)
-        pe__decay_destroy(&d);
-    return d;
+    *up = bits(low + (int64_t)(span - 1) - s->center);
+    *up = *up > PE__DECAY_BITS ? (*up + 7) / 8 * 8 : 8;
+    *down = (bits(s->center - low) + 7) / 8 * 8;
 }
 
-enum pe_error pe__decay_create(const struct pe_spec *s, struct pe__decay **out)
+static struct pe__zetas *zetas_create(const struct pe_spec *s, unsigned up, unsigned down)
 {
-    struct pe__decay *d = allocate(s);
-    mpfr_t log_step;
+    size_t pairs = (size_t)s->width / 2, padded = (pairs + PE__DECAY_LANES - 1) / PE__DECAY_LANES;
+    struct pe__zetas *z = calloc(1, sizeof *z);
+    mpfr_t step, back;
+    if (!z)
+        return NULL;
+    padded *= PE__DECAY_LANES;
+    size_t power_bytes = pairs * (up + down) * sizeof *z->powers;
+    size_t step_bytes = 2 * PE__DECAY_ROWS * padded * sizeof *z->steps;
+    *z = (struct pe__zetas){.owners = 1,
+                            .pairs = pairs,
+                            .bytes = sizeof *z + power_bytes + step_bytes,
+                            .scale_base = s->scale_base,
+                            .up = up,
+                            .down = down,
+                            .powers = malloc(power_bytes),
+                            .steps = calloc(1, step_bytes)};
+    if (!z->powers || !z->steps) {
+        zetas_drop(&z);
+        return NULL;
+    }
+    mpfr_inits2(PRECISION, step, back, (mpfr_ptr)0);
+    for (size_t r = 0; r < pairs; r++) {
+        struct pe__wide *powers = z->powers + r * (up + down);
+        set_first(step, back, s, r);
+        z->cut = !set_powers(powers, up, step) || z->cut;
+        z->cut = !set_powers(powers + up, down, back) || z->cut;
+        set_steps(z, r, powers);
+    }
+    mpfr_clears(step, back, (mpfr_ptr)0);
+    return z;
+}
+
+enum pe_error pe__decay_create(const struct pe_spec *s, const struct pe__decay *like,
+                               struct pe__decay **out)
+{
+    unsigned up, down;
+    struct pe__zetas *z = like ? like->zetas : NULL;
+    struct pe__decay *d = malloc(sizeof *d);
     *out = d;
     if (!d)
         return PE_NO_MEMORY;
-    mpfr_init2(log_step, PRECISION);
-    for (size_t r = 0; r < d->pairs; r++) {
-        struct pe__wide *powers = d->powers + r * (d->up + d->down);
-        set_log_step(log_step, s, r);
-        d->cut = !set_powers(powers, d->up, log_step, false) || d->cut;
-        d->cut = !set_powers(powers + d->up, d->down, log_step, true) || d->cut;
-        set_steps(d, r, powers);
-    }
-    mpfr_clear(log_step);
-    return PE_OK;
+    choose(s, &up, &down);
+    if (z && z->pairs == (size_t)s->width / 2 && z->scale_base == s->scale_base && z->up >= up &&
+        z->down >= down)
+        atomic_fetch_add_explicit(&z->owners, 1, memory_order_relaxed);
+    else
+        z = zetas_create(s, up, down);
+    *d = (struct pe__decay){(enum pe_dtype)s->dtype, s->center, z};
+    if (!z)
+        pe__decay_destroy(out);
+    return z ? PE_OK : PE_NO_MEMORY;
 }
 
 void pe__decay_destroy(struct pe__decay **d)
 {
     if (!*d)
         return;
-    free((*d)->powers);
-    free((*d)->steps);
+    zetas_drop(&(*d)->zetas);
     free(*d);
     *d = NULL;
 }
 
 size_t pe__decay_bytes(const struct pe__decay *d)
 {
-    return d ? sizeof *d + d->power_bytes + d->step_bytes : 0;
+    return d ? sizeof *d + d->zetas->bytes : 0;
 }

@@ -10,9 +10,11 @@
 
 struct pe__decay;
 
-/* For a checked spec of an xpos table. Errors: NO_MEMORY. destroy nulls the pointer and accepts
- * NULL; bytes of NULL are 0. */
-enum pe_error pe__decay_create(const struct pe_spec *, struct pe__decay **);
+/* For a checked spec of an xpos table. `like` is another one or NULL: numbers that serve both are
+ * shared, and count in full in the bytes of each. Errors: NO_MEMORY. destroy nulls the pointer and
+ * accepts NULL; bytes of NULL are 0. */
+enum pe_error pe__decay_create(const struct pe_spec *, const struct pe__decay *like,
+                               struct pe__decay **);
 void pe__decay_destroy(struct pe__decay **);
 size_t pe__decay_bytes(const struct pe__decay *);
 

@@ -29,13 +29,13 @@ struct group {
 
 static const struct pe__wide *powers_of(const struct pe__decay *d, size_t pair)
 {
-    return d->powers + pair * (d->up + d->down);
+    return d->zetas->powers + pair * (d->zetas->up + d->zetas->down);
 }
 
 /* zeta^(n / scale_base) */
 static void far_product(const struct pe__decay *d, size_t pair, int64_t n, struct pe__wide *x)
 {
-    const struct pe__wide *power = powers_of(d, pair) + (n < 0 ? d->up : 0);
+    const struct pe__wide *power = powers_of(d, pair) + (n < 0 ? d->zetas->up : 0);
     uint64_t rest = n < 0 ? -(uint64_t)n : (uint64_t)n;
     *x = (struct pe__wide){.m = {0, 0, 0, UINT64_C(1) << 63}, .exp = 1};
     for (; rest; rest >>= 1, power++)
@@ -65,7 +65,7 @@ static void start(const struct pe__decay *d, struct group *g)
 static void next_block(const struct pe__decay *d, struct group *g)
 {
     g->offset += ROWS;
-    if (d->cut) {
+    if (d->zetas->cut) {
         start(d, g);
         return;
     }
@@ -81,7 +81,7 @@ static void product(const struct pe__decay *d, const struct group *g, size_t lan
                     struct pe__wide *x)
 {
     const struct pe__wide *power = powers_of(d, g->pair + lane);
-    if (d->cut) {
+    if (d->zetas->cut) {
         far_product(d, g->pair + lane, g->offset + (int64_t)g->row, x);
         return;
     }
@@ -108,7 +108,7 @@ static void correct(const struct pe__decay *d, const struct group *g, const bool
 static void fill_narrow(const struct pe__decay *d, const struct group *g, char *out)
 {
     const struct pe__narrow to = pe__narrow_of(d->dtype);
-    const double *step = pe__decay_steps(d, g->pair, g->row, 0);
+    const double *step = pe__decay_steps(d->zetas, g->pair, g->row, 0);
     uint32_t bits[LANES];
     uint16_t halves[LANES];
     bool certain[LANES];
@@ -122,7 +122,7 @@ static void fill_narrow(const struct pe__decay *d, const struct group *g, char *
 
 static void fill_wide(const struct pe__decay *d, const struct group *g, char *out)
 {
-    const double *step = pe__decay_steps(d, g->pair, g->row, 0);
+    const double *step = pe__decay_steps(d->zetas, g->pair, g->row, 0);
     double v[LANES];
     bool certain[LANES];
     for (size_t i = 0; i < LANES; i++) {

@@ -36,8 +36,9 @@ static void set_wavelengths(struct tables *t, const struct pe__frequencies *f)
     mpfr_clears(turn, length, (mpfr_ptr)0);
 }
 
-static enum pe_error create(const struct pe_spec *s, void **state)
+static enum pe_error create(const struct pe__making *m, void **state)
 {
+    const struct pe_spec *s = m->spec;
     struct pe__frequencies f;
     struct tables *t = NULL;
     enum pe_error error = pe__frequencies_init(&f, s);

@@ -17,24 +17,23 @@ struct shift {
     char hands[]; /* pairs cosines, then as many sines, of k w_r */
 };
 
-static enum pe_error create(const struct pe_spec *s, void **state)
+static enum pe_error create(const struct pe__making *making, void **state)
 {
-    const struct pe__arithmetic *how = &pe__exact_arithmetic;
+    const struct pe_spec *s = making->spec;
+    const struct pe__arithmetic *how = making->how;
     size_t size = pe_dtype_size((enum pe_dtype)s->dtype), pairs = (size_t)s->width / 2;
     struct shift *m = malloc(sizeof *m + 2 * pairs * size);
-    void *ladder = NULL, *band = NULL;
+    void *band = NULL;
     enum pe_error error = PE_NO_MEMORY;
     *state = m;
     if (!m)
         return error;
     *m = (struct shift){s, size, pairs};
-    error = how->ladder_create(s, &ladder);
-    if (!error)
-        error = how->band_create(ladder, s, &(struct pe__band){0, 1, pairs, s->offset, 1}, &band);
+    struct pe__band of = {.step = 1, .pairs = pairs, .low = s->offset, .span = 1};
+    error = how->band_create(making->ladder, s, &of, &band);
     if (!error)
         how->rows(band, s->offset, 1, m->hands, m->hands + pairs * size, 0);
     how->band_destroy(&band);
-    how->ladder_destroy(&ladder);
     if (error) {
         free(m);
         *state = NULL;

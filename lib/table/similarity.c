@@ -8,11 +8,9 @@
  * seen and would be off by less than 2^-224 itself.
  */
 #include "dtype.h"
-#include "frequency/frequency.h"
 #include "producer.h"
-#include "rotation/exact.h"
+#include "rotation/clocks.h"
 #include "rotation/rotor.h"
-#include "spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +21,8 @@
 struct similarity {
     enum pe_dtype dtype;
     size_t size, pairs, groups;
+    const struct pe__clocks *clocks;
     struct pe__rotor **rotors; /* [groups], binary64; none where the dtype is binary64 */
-    struct pe__freq freq[];
 };
 
 /* ---------------------------------------------------------------- life */
@@ -41,8 +39,8 @@ static void destroy(void **state)
     *state = NULL;
 }
 
-static enum pe_error make_rotors(struct similarity *s, const struct pe__frequencies *f,
-                                 uint64_t span)
+/* Rotors that another similarity has are shared table by table. */
+static enum pe_error make_rotors(struct similarity *s, const struct similarity *like, uint64_t span)
 {
     enum pe_error error = PE_OK;
     s->groups = (s->pairs + GROUP_PAIRS - 1) / GROUP_PAIRS;
@@ -52,45 +50,31 @@ static enum pe_error make_rotors(struct similarity *s, const struct pe__frequenc
     for (size_t g = 0; g < s->groups && !error; g++) {
         size_t first = g * GROUP_PAIRS, rest = s->pairs - first;
         error = pe__rotor_create(
-            &(struct pe__rotor_spec){.w = (const mpfr_t *)(f->w + first),
+            &(struct pe__rotor_spec){.clocks = s->clocks,
+                                     .first_pair = first,
+                                     .step = 1,
                                      .pairs = rest < GROUP_PAIRS ? rest : GROUP_PAIRS,
-                                     .amplitude = f->amplitude,
                                      .dtype = PE_DTYPE_F64,
                                      .span = span,
-                                     .first = 0},
+                                     .like = like && like->rotors ? like->rotors[g] : NULL},
             &s->rotors[g]);
     }
     return error;
 }
 
-static enum pe_error make(struct similarity **out, const struct pe_spec *spec,
-                          const struct pe__frequencies *f)
+static enum pe_error create(const struct pe__making *m, void **state)
 {
-    struct similarity *s = calloc(1, sizeof *s + f->pairs * sizeof s->freq[0]);
+    struct similarity *s = calloc(1, sizeof *s);
     enum pe_error error = PE_OK;
-    *out = s;
+    *state = s;
     if (!s)
         return PE_NO_MEMORY;
-    s->dtype = (enum pe_dtype)spec->dtype;
+    s->dtype = (enum pe_dtype)m->spec->dtype;
     s->size = pe_dtype_size(s->dtype);
-    s->pairs = f->pairs;
-    for (size_t r = 0; r < s->pairs; r++)
-        if (!pe__freq_init(&s->freq[r], f->w[r]))
-            error = PE_INVALID;
-    if (!error && s->dtype != PE_DTYPE_F64)
-        error = make_rotors(s, f, (uint64_t)spec->max_offset + 1);
-    return error;
-}
-
-static enum pe_error create(const struct pe_spec *spec, void **state)
-{
-    struct pe__frequencies f;
-    struct similarity *s = NULL;
-    enum pe_error error = pe__frequencies_init(&f, spec);
-    if (!error)
-        error = make(&s, spec, &f);
-    pe__frequencies_clear(&f);
-    *state = s;
+    s->clocks = m->ladder;
+    s->pairs = s->clocks->pairs;
+    if (s->dtype != PE_DTYPE_F64)
+        error = make_rotors(s, m->like, (uint64_t)m->spec->max_offset + 1);
     if (error)
         destroy(state);
     return error;
@@ -99,7 +83,7 @@ static enum pe_error create(const struct pe_spec *spec, void **state)
 static size_t bytes(const void *state)
 {
     const struct similarity *s = state;
-    size_t sum = sizeof *s + s->pairs * sizeof s->freq[0] + s->groups * sizeof(struct pe__rotor *);
+    size_t sum = sizeof *s + s->groups * sizeof(struct pe__rotor *);
     for (size_t g = 0; g < s->groups; g++)
         sum += pe__rotor_bytes(s->rotors[g]);
     return sum;
@@ -147,7 +131,7 @@ static void store_exact(const struct similarity *s, int64_t k, void *out)
     uint64_t sum[SUM_LIMBS] = {0};
     for (size_t r = 0; r < s->pairs; r++) {
         struct pe__wide cos;
-        pe__exact_cos_sin(&s->freq[r], k, PE__LIMBS, &cos, NULL);
+        pe__exact_cos_sin(&s->clocks->freq[r], k, PE__LIMBS, &cos, NULL);
         if (!pe__wide_is_zero(&cos))
             add(sum, &cos);
     }

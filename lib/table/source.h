@@ -12,25 +12,33 @@
 #include "posenc.h"
 #include "rotation/rotor.h"
 
-/* Pairs first, first + step, first + 2 step... of the ladder, at positions low .. low + span - 1 (a
- * hint how much preparation pays; others are right as well). */
+/* Pairs first, first + step, first + 2 step... of the ladder. The rest is hints, borrowed for the
+ * call that makes a band: positions low .. low + span - 1 or, where count > 0, those of the list
+ * are the ones that preparation pays for (others are right as well); `like` is another band of the
+ * same ladder, or NULL, that has what this one needs. */
 struct pe__band {
     size_t first;
     size_t step;
     size_t pairs;
     int64_t low;
     uint64_t span;
+    const int64_t *list;
+    size_t count;
+    const void *like;
 };
 
 /* An arithmetic. All functions are pure but for the two creators; objects are immutable once made
  * and are destroyed by functions that null the pointer. */
 struct pe__arithmetic {
-    /* The ladder of a checked spec of a table or a shift or a similarity: `scale` is in it. Needed
-     * only while bands are made. Errors: NO_MEMORY. */
+    /* The ladder of a checked spec of a table or a shift or a similarity: `scale` is in it, its
+     * sign is not. It depends on nothing that pe__spec_same_ladder leaves out. Outlives its bands.
+     * Errors: NO_MEMORY. */
     enum pe_error (*ladder_create)(const struct pe_spec *, void **ladder);
     void (*ladder_destroy)(void **ladder);
+    size_t (*ladder_bytes)(const void *ladder);
 
-    /* Rounds to spec->dtype; inverse negates the sines. Errors: NO_MEMORY. */
+    /* Rounds to spec->dtype; inverse negates the sines. Errors: NO_MEMORY. What bands share counts
+     * in full in the bytes of each. */
     enum pe_error (*band_create)(const void *ladder, const struct pe_spec *,
                                  const struct pe__band *, void **band);
     void (*band_destroy)(void **band);

@@ -5,57 +5,56 @@
  * A negative scale turns the other way: its sign is folded into the sines here, and nowhere else.
  */
 #include "frequency/frequency.h"
+#include "rotation/clocks.h"
 #include "rotation/rotor.h"
 #include "source.h"
 #include "spec/spec.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-static void ladder_destroy(void **ladder)
-{
-    if (*ladder)
-        pe__frequencies_clear(*ladder);
-    free(*ladder);
-    *ladder = NULL;
-}
 
 static enum pe_error ladder_create(const struct pe_spec *s, void **ladder)
 {
-    struct pe__frequencies *f = malloc(sizeof *f);
-    enum pe_error error;
-    *ladder = f;
-    if (!f)
-        return PE_NO_MEMORY;
-    error = pe__frequencies_init(f, s);
-    if (error)
-        ladder_destroy(ladder);
+    struct pe__frequencies f;
+    struct pe__clocks *clocks = NULL;
+    enum pe_error error = pe__frequencies_init(&f, s);
+    if (!error)
+        error = pe__clocks_create((const mpfr_t *)f.w, f.pairs, f.amplitude, &clocks);
+    pe__frequencies_clear(&f);
+    *ladder = clocks;
     return error;
+}
+
+static void ladder_destroy(void **ladder)
+{
+    struct pe__clocks *clocks = *ladder;
+    pe__clocks_destroy(&clocks);
+    *ladder = NULL;
+}
+
+static size_t ladder_bytes(const void *ladder)
+{
+    const struct pe__clocks *clocks = ladder;
+    return clocks->bytes;
 }
 
 static enum pe_error band_create(const void *ladder, const struct pe_spec *s,
                                  const struct pe__band *b, void **band)
 {
-    const struct pe__frequencies *f = ladder;
     bool backwards = pe__use(s, PE_PARAM_SCALE) && signbit(s->scale);
     struct pe__rotor *rotor = NULL;
-    enum pe_error error;
-    mpfr_t *w = malloc(b->pairs * sizeof *w);
-    *band = NULL;
-    if (!w)
-        return PE_NO_MEMORY;
-    /* borrowed limbs: the copies are only read, and not cleared */
-    for (size_t k = 0; k < b->pairs; k++)
-        *w[k] = *f->w[b->first + k * b->step];
-    error = pe__rotor_create(&(struct pe__rotor_spec){.w = (const mpfr_t *)w,
-                                                      .pairs = b->pairs,
-                                                      .amplitude = f->amplitude,
-                                                      .dtype = (enum pe_dtype)s->dtype,
-                                                      .inverse = s->inverse != backwards,
-                                                      .span = b->span,
-                                                      .first = b->low},
-                             &rotor);
-    free(w);
+    enum pe_error error =
+        pe__rotor_create(&(struct pe__rotor_spec){.clocks = ladder,
+                                                  .first_pair = b->first,
+                                                  .step = b->step,
+                                                  .pairs = b->pairs,
+                                                  .dtype = (enum pe_dtype)s->dtype,
+                                                  .inverse = s->inverse != backwards,
+                                                  .span = b->span,
+                                                  .first = b->low,
+                                                  .list = b->list,
+                                                  .count = b->count,
+                                                  .like = b->like},
+                         &rotor);
     *band = rotor;
     return error;
 }
@@ -88,5 +87,6 @@ static void phases(const void *band, int64_t first, size_t count, void *out, siz
     pe__rotor_phases(band, first, count, out, stride);
 }
 
-const struct pe__arithmetic pe__exact_arithmetic = {
-    ladder_create, ladder_destroy, band_create, band_destroy, band_bytes, rows, woven, phases};
+const struct pe__arithmetic pe__exact_arithmetic = {ladder_create, ladder_destroy, ladder_bytes,
+                                                    band_create,   band_destroy,   band_bytes,
+                                                    rows,          woven,          phases};

@@ -28,8 +28,10 @@ static void destroy(void **state)
     *state = NULL;
 }
 
-static enum pe_error create(const struct pe_spec *s, void **state)
+static enum pe_error create(const struct pe__making *m, void **state)
 {
+    const struct pe_spec *s = m->spec;
+    const struct pe__trig *like = m->like;
     struct pe_tensor tensors[PE_MAX_TENSORS];
     struct pe__trig *t = calloc(1, sizeof *t);
     enum pe_error error;
@@ -37,13 +39,14 @@ static enum pe_error create(const struct pe_spec *s, void **state)
     if (!t)
         return PE_NO_MEMORY;
     t->spec = s;
+    t->how = m->how;
     t->tensors = pe_spec_tensors(s, tensors);
     t->size = pe_dtype_size((enum pe_dtype)s->dtype);
     for (unsigned i = 0; i < t->tensors; i++)
         t->stride[i] = tensors[i].row_elements * t->size;
-    error = pe__trig_cut(t);
+    error = pe__trig_cut(t, m->ladder, like);
     if (!error && s->kind == PE_KIND_XPOS)
-        error = pe__decay_create(s, &t->decay);
+        error = pe__decay_create(s, like ? like->decay : NULL, &t->decay);
     t->whole = t->count == 1 &&
                (t->strips[0].woven || (t->strips[0].direct && s->layout != PE_LAYOUT_SPLIT));
     if (error)

@@ -17,7 +17,7 @@
 /* Pairs that read the same axis and stand in even steps. */
 struct pe__strip {
     void *band;
-    struct pe__band of; /* pairs of the ladder */
+    struct pe__band of; /* pairs of the ladder; the hints are forgotten once there is a band */
     size_t first;       /* the pair of the row that the first of them is */
     unsigned axis;
     bool direct; /* all places are planes */
@@ -38,8 +38,8 @@ struct pe__trig {
 };
 
 /* Makes a source and a place for every pair of the table; on an error what is there can be
- * destroyed. */
-enum pe_error pe__trig_cut(struct pe__trig *);
+ * destroyed. `like` is another table of the same ladder, or NULL. */
+enum pe_error pe__trig_cut(struct pe__trig *, const void *ladder, const struct pe__trig *like);
 void pe__trig_uncut(struct pe__trig *);
 
 #endif

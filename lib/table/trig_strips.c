@@ -12,9 +12,11 @@
 
 #include <stdlib.h>
 
-static const struct pe__arithmetic *const arithmetics[PE_ARITHMETIC_COUNT] = {
-    [PE_ARITHMETIC_EXACT] = &pe__exact_arithmetic,
-    [PE_ARITHMETIC_FLOAT32] = &pe__staged_arithmetic,
+/* What strips are cut from. */
+struct cloth {
+    struct pe__trig *t;
+    const void *ladder;
+    const struct pe__trig *like;
 };
 
 static bool is_direct(const struct pe__arrangement *a, size_t step)
@@ -34,9 +36,21 @@ static bool is_woven(const struct pe__arrangement *a, size_t step)
             (p->hand == PE__SIN && q->hand == PE__COS));
 }
 
-static enum pe_error add_strip(struct pe__trig *t, const void *ladder,
-                               const struct pe__strip *strip)
+/* The band of a strip of the same pairs. */
+static const void *find_band(const struct pe__trig *t, const struct pe__band *of)
 {
+    for (unsigned i = 0; t && i < t->count; i++) {
+        const struct pe__band *b = &t->strips[i].of;
+        if (b->first == of->first && b->step == of->step && b->pairs == of->pairs)
+            return t->strips[i].band;
+    }
+    return NULL;
+}
+
+static enum pe_error add_strip(const struct cloth *cloth, const struct pe__strip *strip)
+{
+    struct pe__trig *t = cloth->t;
+    struct pe__band of = strip->of;
     enum pe_error error;
     if (t->count == t->room) {
         unsigned room = t->room ? 2 * t->room : 4;
@@ -46,15 +60,22 @@ static enum pe_error add_strip(struct pe__trig *t, const void *ladder,
         t->strips = more;
         t->room = room;
     }
-    t->strips[t->count] = *strip;
-    error = t->how->band_create(ladder, t->spec, &strip->of, &t->strips[t->count].band);
+    /* of two axes that read the same pairs the second is like the first */
+    of.like = find_band(t, &of);
+    if (!of.like)
+        of.like = find_band(cloth->like, &of);
+    struct pe__strip *last = &t->strips[t->count];
+    *last = *strip;
+    last->of = (struct pe__band){.first = of.first, .step = of.step, .pairs = of.pairs};
+    error = t->how->band_create(cloth->ladder, t->spec, &of, &last->band);
     t->count += !error;
     return error;
 }
 
 /* Cuts what goes through the block into strips that fit it. */
-static enum pe_error add_pairs(struct pe__trig *t, const void *ladder, struct pe__strip strip)
+static enum pe_error add_pairs(const struct cloth *cloth, struct pe__strip strip)
 {
+    const struct pe__trig *t = cloth->t;
     size_t pairs = strip.of.pairs, start = strip.of.first, place = strip.first;
     enum pe_error error = PE_OK;
     strip.direct = is_direct(&strip.to, strip.of.step);
@@ -65,7 +86,7 @@ static enum pe_error add_pairs(struct pe__trig *t, const void *ladder, struct pe
         strip.of.pairs = pairs - k;
         if (!strip.direct && !strip.woven && strip.of.pairs > PE__BLOCK_PAIRS)
             strip.of.pairs = PE__BLOCK_PAIRS;
-        error = add_strip(t, ladder, &strip);
+        error = add_strip(cloth, &strip);
     }
     return error;
 }
@@ -75,55 +96,60 @@ static struct pe__strip strip_of(const struct pe_spec *s, unsigned axis, struct 
     struct pe__strip strip = {
         .of = of, .first = of.first, .axis = axis, .to = pe__arrangement_of(s, axis)};
     pe__walk_range(s, &strip.of.low, &strip.of.span);
+    if (pe__given(s, PE_PARAM_POSITIONS)) {
+        strip.of.count = s->positions.count / pe__axes(s);
+        strip.of.list = s->positions.at + axis * strip.of.count;
+    }
     return strip;
 }
 
 /* Both axes have the ladder to themselves; the second stands behind the first. */
-static enum pe_error add_two_axes(struct pe__trig *t, const void *ladder)
+static enum pe_error add_two_axes(const struct cloth *cloth)
 {
-    size_t pairs = (size_t)t->spec->width / 4;
+    size_t pairs = (size_t)cloth->t->spec->width / 4;
     enum pe_error error = PE_OK;
     for (unsigned axis = 0; axis < 2 && !error; axis++) {
-        struct pe__strip strip = strip_of(t->spec, axis, (struct pe__band){0, 1, pairs, 0, 0});
-        strip.first = t->spec->kind == PE_KIND_AXIAL_ROPE ? axis * pairs : 0;
-        error = add_pairs(t, ladder, strip);
+        struct pe__strip strip =
+            strip_of(cloth->t->spec, axis, (struct pe__band){.step = 1, .pairs = pairs});
+        strip.first = cloth->t->spec->kind == PE_KIND_AXIAL_ROPE ? axis * pairs : 0;
+        error = add_pairs(cloth, strip);
     }
     return error;
 }
 
 /* Pairs from, from + 3, .. < end of a woven mrope: they belong to one axis. */
-static enum pe_error add_thirds(struct pe__trig *t, const void *ladder, size_t from, size_t end)
+static enum pe_error add_thirds(const struct cloth *cloth, size_t from, size_t end)
 {
     struct pe__band band = {.first = from, .step = 3, .pairs = (end - from + 2) / 3};
     if (from >= end)
         return PE_OK;
-    return add_pairs(t, ladder, strip_of(t->spec, pe__mrope_axis(t->spec, from), band));
+    return add_pairs(cloth, strip_of(cloth->t->spec, pe__mrope_axis(cloth->t->spec, from), band));
 }
 
 /* Every third pair: t throughout; h and w as far as their sections go, then t again. */
-static enum pe_error add_woven_axes(struct pe__trig *t, const void *ladder)
+static enum pe_error add_woven_axes(const struct cloth *cloth)
 {
-    size_t pairs = (size_t)t->spec->width / 2;
+    size_t pairs = (size_t)cloth->t->spec->width / 2;
     enum pe_error error = PE_OK;
     for (size_t axis = 0; axis < 3 && !error; axis++) {
-        size_t own = axis ? axis + 3 * (size_t)t->spec->mrope_section.at[axis] : pairs;
+        size_t own = axis ? axis + 3 * (size_t)cloth->t->spec->mrope_section.at[axis] : pairs;
         own = own < pairs ? own : pairs;
-        error = add_thirds(t, ladder, axis, own);
+        error = add_thirds(cloth, axis, own);
         if (!error && own < pairs)
-            error = add_thirds(t, ladder, own, pairs);
+            error = add_thirds(cloth, own, pairs);
     }
     return error;
 }
 
-static enum pe_error add_sections(struct pe__trig *t, const void *ladder)
+static enum pe_error add_sections(const struct cloth *cloth)
 {
-    const int64_t *section = t->spec->mrope_section.at;
+    const int64_t *section = cloth->t->spec->mrope_section.at;
     struct pe__band band = {.step = 1};
     enum pe_error error = PE_OK;
     for (unsigned axis = 0; axis < 3 && !error; axis++) {
         band.pairs = (size_t)section[axis];
         if (band.pairs)
-            error = add_pairs(t, ladder, strip_of(t->spec, axis, band));
+            error = add_pairs(cloth, strip_of(cloth->t->spec, axis, band));
         band.first += band.pairs;
     }
     return error;
@@ -131,42 +157,36 @@ static enum pe_error add_sections(struct pe__trig *t, const void *ladder)
 
 /* An odd width: the sine of a pair that has no cosine, behind the other sines or in the last
  * column. */
-static enum pe_error add_lone_sine(struct pe__trig *t, const void *ladder)
+static enum pe_error add_lone_sine(const struct cloth *cloth)
 {
-    const struct pe_spec *s = t->spec;
+    const struct pe_spec *s = cloth->t->spec;
     size_t half = (size_t)s->width / 2;
     bool among = s->layout == PE_LAYOUT_SPLIT && s->order == PE_ORDER_SIN;
-    struct pe__strip strip = strip_of(s, 0, (struct pe__band){half, 1, 1, 0, 0});
+    struct pe__strip strip =
+        strip_of(s, 0, (struct pe__band){.first = half, .step = 1, .pairs = 1});
     strip.first = among ? half : (size_t)s->width - 1;
     strip.to = (struct pe__arrangement){1, {{PE__SIN, 0, 0, 1}}};
-    return add_pairs(t, ladder, strip);
+    return add_pairs(cloth, strip);
 }
 
-static enum pe_error add_strips(struct pe__trig *t, const void *ladder)
+static enum pe_error add_strips(const struct cloth *cloth)
 {
-    const struct pe_spec *s = t->spec;
+    const struct pe_spec *s = cloth->t->spec;
     enum pe_error error;
     if (s->kind == PE_KIND_GRID || s->kind == PE_KIND_AXIAL_ROPE)
-        return add_two_axes(t, ladder);
+        return add_two_axes(cloth);
     if (s->kind == PE_KIND_MROPE && pe__axes(s) == 3)
-        return s->mrope_interleaved ? add_woven_axes(t, ladder) : add_sections(t, ladder);
-    error =
-        add_pairs(t, ladder, strip_of(s, 0, (struct pe__band){0, 1, (size_t)s->width / 2, 0, 0}));
+        return s->mrope_interleaved ? add_woven_axes(cloth) : add_sections(cloth);
+    error = add_pairs(cloth,
+                      strip_of(s, 0, (struct pe__band){.step = 1, .pairs = (size_t)s->width / 2}));
     if (!error && s->kind == PE_KIND_SINUSOIDAL && s->width % 2 && s->odd == PE_ODD_SINE)
-        error = add_lone_sine(t, ladder);
+        error = add_lone_sine(cloth);
     return error;
 }
 
-enum pe_error pe__trig_cut(struct pe__trig *t)
+enum pe_error pe__trig_cut(struct pe__trig *t, const void *ladder, const struct pe__trig *like)
 {
-    void *ladder = NULL;
-    enum pe_error error;
-    t->how = arithmetics[t->spec->kind == PE_KIND_GRID ? PE_ARITHMETIC_EXACT : t->spec->arithmetic];
-    error = t->how->ladder_create(t->spec, &ladder);
-    if (!error)
-        error = add_strips(t, ladder);
-    t->how->ladder_destroy(&ladder);
-    return error;
+    return add_strips(&(struct cloth){t, ladder, like});
 }
 
 void pe__trig_uncut(struct pe__trig *t)

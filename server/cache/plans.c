@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * plans.c: a small table of remembered plans, each in the one slot that its key names; a newcomer
- * replaces what stands there. A plan lives while somebody owns it, remembered or not.
+ * replaces what stands there. A plan lives while somebody owns it, remembered or not. A second
+ * table says for some ladders which slot holds a plan of that ladder; it is never trusted, only
+ * looked up.
  */
 #include "plans.h"
 #include "must.h"
@@ -10,11 +12,12 @@
 
 #define SLOTS 256
 
-/* Of one row: with at most 128 frequencies a plan takes a few milliseconds at worst. */
+/* Of one row: with at most 128 frequencies a plan takes a millisecond or two at worst. */
 #define QUICK_ROW 256
 
 struct slot {
     unsigned char key[32];
+    uint64_t ladder; /* pe_spec_ladder */
     struct shared_plan *plan;
 };
 
@@ -23,6 +26,7 @@ struct plans {
     size_t bytes, limit;
     size_t hand; /* of the clock that empties slots */
     struct slot slot[SLOTS];
+    uint16_t with_ladder[SLOTS]; /* by the number of a ladder: the slot that may hold such a plan */
 };
 
 struct plans *plans_open(size_t bytes)
@@ -74,22 +78,44 @@ static struct slot *slot_of(struct plans *p, const struct order *o)
     return &p->slot[n % SLOTS];
 }
 
+static struct shared_plan *hold(struct shared_plan *s)
+{
+    if (s)
+        atomic_fetch_add_explicit(&s->owners, 1, memory_order_relaxed);
+    return s;
+}
+
 static struct shared_plan *find(struct plans *p, const struct order *o)
 {
     struct slot *s = slot_of(p, o);
-    struct shared_plan *found = NULL;
+    bool same;
     pthread_mutex_lock(&p->lock);
-    if (s->plan && !memcmp(s->key, o->plan->table->key.at, sizeof s->key)) {
-        found = s->plan;
-        atomic_fetch_add_explicit(&found->owners, 1, memory_order_relaxed);
-    }
+    same = s->plan && !memcmp(s->key, o->plan->table->key.at, sizeof s->key);
+    struct shared_plan *found = hold(same ? s->plan : NULL);
     pthread_mutex_unlock(&p->lock);
     return found;
 }
 
+/* The plan of a ladder that is remembered as such. */
+static struct shared_plan *plan_with(struct plans *p, uint64_t ladder)
+{
+    const struct slot *s = &p->slot[p->with_ladder[ladder % SLOTS]];
+    return ladder && s->ladder == ladder ? s->plan : NULL;
+}
+
+static struct shared_plan *find_like(struct plans *p, uint64_t ladder)
+{
+    pthread_mutex_lock(&p->lock);
+    struct shared_plan *found = hold(plan_with(p, ladder));
+    pthread_mutex_unlock(&p->lock);
+    return found;
+}
+
+/* Of the plans of one ladder the largest one serves those to come: it has most to share. */
 static void remember(struct plans *p, const struct order *o, struct shared_plan *made)
 {
     size_t size = pe_plan_bytes(made->plan);
+    uint64_t ladder = pe_spec_ladder(&o->plan->table->spec);
     struct slot *s = slot_of(p, o);
     if (size > p->limit / 8)
         return;
@@ -98,10 +124,31 @@ static void remember(struct plans *p, const struct order *o, struct shared_plan 
     while (p->bytes + size > p->limit)
         empty(p, &p->slot[p->hand++ % SLOTS]);
     memcpy(s->key, o->plan->table->key.at, sizeof s->key);
-    s->plan = made;
+    const struct shared_plan *other = plan_with(p, ladder);
+    if (!other || pe_plan_bytes(other->plan) <= size)
+        p->with_ladder[ladder % SLOTS] = (uint16_t)(s - p->slot);
+    s->ladder = ladder;
+    s->plan = hold(made);
     p->bytes += size;
-    atomic_fetch_add_explicit(&made->owners, 1, memory_order_relaxed);
     pthread_mutex_unlock(&p->lock);
+}
+
+/* A plan that nobody has asked for yet; NULL without memory. */
+static struct shared_plan *create(struct plans *p, const struct order *o)
+{
+    const struct pe_spec *spec = &o->plan->table->spec;
+    struct shared_plan *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    struct shared_plan *like = find_like(p, pe_spec_ladder(spec));
+    enum pe_error error = pe_plan_create_like(spec, like ? like->plan : NULL, &s->plan);
+    plans_drop(&like);
+    if (error) {
+        free(s);
+        return NULL;
+    }
+    s->owners = 1;
+    return s;
 }
 
 /* Ids of a layout are made of the request alone. */
@@ -112,18 +159,14 @@ static bool needs_none(const struct api_table *t)
 
 struct shared_plan *plans_get(struct plans *p, struct order *o)
 {
-    const struct api_table *t = o->plan->table;
-    bool none = needs_none(t);
-    struct shared_plan *s = none ? NULL : find(p, o);
-    if (s)
-        return s;
-    s = calloc(1, sizeof *s);
-    if (!s || (!none && pe_plan_create(&t->spec, &s->plan) != PE_OK)) {
-        free(s);
-        return NULL;
+    if (needs_none(o->plan->table)) {
+        struct shared_plan *none = calloc(1, sizeof *none);
+        if (none)
+            none->owners = 1;
+        return none;
     }
-    s->owners = 1;
-    if (!none)
+    struct shared_plan *s = find(p, o);
+    if (!s && (s = create(p, o)))
         remember(p, o, s);
     return s;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * plans.h: plans of the library, shared and remembered. Making one takes exact arithmetic (tens of
- * microseconds for each frequency); a range, a stream or a rebuilt table of the same spec finds it
- * again.
+ * plans.h: plans of the library, shared and remembered. Making one takes exact arithmetic; a range,
+ * a stream or a rebuilt table of the same spec finds it again, and a table of other rows, of
+ * another dtype or layout finds its frequencies.
  */
 #ifndef SERVER_PLANS_H
 #define SERVER_PLANS_H
@@ -18,12 +18,14 @@ struct shared_plan {
     atomic_uint owners;
 };
 
-/* Remembers plans of at most `bytes` together. NULL without memory. */
+/* Remembers plans of at most `bytes` together, of which what several of them share counts in each
+ * (pe_plan_bytes): they never take more, and mostly less. NULL without memory. */
 struct plans *plans_open(size_t bytes);
 void plans_close(struct plans **);
 
-/* The plan of an order's table, owned by the caller as well. NULL without memory. Thread-safe;
- * takes long. */
+/* The plan of an order's table, owned by the caller as well: the one that is remembered, or made,
+ * and then with whatever a remembered plan of the same frequencies has. NULL without memory.
+ * Thread-safe; may take long. */
 struct shared_plan *plans_get(struct plans *, struct order *);
 
 /* The same where it is remembered, or made quickly enough for an event loop; NULL where it is not.

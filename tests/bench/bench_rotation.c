@@ -4,6 +4,7 @@
  * instruction set that runs here, both planes, 8192 x 128 and 131072 x 128 numbers; and what a plan
  * takes. Processor time, best of several runs; "row" makes single rows at scattered positions.
  */
+#include "rotation/clocks.h"
 #include "rotation/kernel.h"
 #include "rotation/rotor.h"
 
@@ -62,12 +63,17 @@ static double time_scattered(const struct pe__rotor *r, size_t stride)
 
 static void measure(const struct pe__kernel *kernel, enum pe_dtype dtype)
 {
-    struct pe__rotor_spec spec = {(const mpfr_t *)frequency, PAIRS, one, dtype, false, LONG, 0};
+    struct pe__clocks *clocks = NULL;
     struct pe__rotor *r = NULL;
     double plan = INFINITY;
     for (int i = 0; i < RUNS; i++) {
         pe__rotor_destroy(&r);
+        pe__clocks_destroy(&clocks);
         double start = now();
+        if (pe__clocks_create((const mpfr_t *)frequency, PAIRS, one, &clocks) != PE_OK)
+            abort();
+        struct pe__rotor_spec spec = {
+            .clocks = clocks, .step = 1, .pairs = PAIRS, .dtype = dtype, .span = LONG};
         if (pe__rotor_create_on(&spec, kernel, &r) != PE_OK)
             abort();
         plan = fmin(plan, now() - start);
@@ -78,6 +84,7 @@ static void measure(const struct pe__kernel *kernel, enum pe_dtype dtype)
     printf("%-9s %-12s %8.3f %12.3f %12.3f %8.2f\n", kernel->name, pe_dtype_name(dtype), plan * 1e3,
            eight, many, time_scattered(r, stride));
     pe__rotor_destroy(&r);
+    pe__clocks_destroy(&clocks);
 }
 
 int main(void)

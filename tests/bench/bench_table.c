@@ -80,23 +80,50 @@ static double measure(const char *line)
     return best / values * 1e9;
 }
 
-/* Milliseconds for the plan of a base that was never asked for. */
-static double measure_plan(void)
+/* Microseconds for the plan of a base that was never asked for, or for one like a plan of `like`
+ * (rows of the same base) where that is not NULL. */
+static double measure_plan(const char *rows, const char *like)
 {
-    double start = now();
+    double best = 1e9, start = now();
     int count = 0;
     for (; count < 10 || now() - start < BUDGET; count++) {
-        struct kit_spec k;
+        struct kit_spec k, other;
         struct pe_fault fault;
-        struct pe_plan *plan;
-        char line[80];
-        snprintf(line, sizeof line, "rope?width=128&length=8192&base=%d.5", 10000 + count);
-        if (!kit_spec(&k, line, &fault) || pe_plan_create(&k.spec, &plan) != PE_OK)
+        struct pe_plan *plan, *known = NULL;
+        char line[120];
+        if (like) {
+            snprintf(line, sizeof line, "rope?width=128&%s&base=%d.5", like, 10000 + count);
+            if (!kit_spec(&other, line, &fault) || pe_plan_create(&other.spec, &known) != PE_OK)
+                die(line, "no plan");
+            kit_spec_clear(&other);
+        }
+        snprintf(line, sizeof line, "rope?width=128&%s&base=%d.5", rows, 10000 + count);
+        if (!kit_spec(&k, line, &fault))
+            die(line, fault.text);
+        double begin = now();
+        if (pe_plan_create_like(&k.spec, known, &plan) != PE_OK)
             die(line, "no plan");
+        double took = now() - begin;
+        best = took < best ? took : best;
         pe_plan_destroy(&plan);
+        pe_plan_destroy(&known);
         kit_spec_clear(&k);
     }
-    return (now() - start) / count * 1e3;
+    return best * 1e6;
+}
+
+static void show_plans(void)
+{
+    static const char *const rows[] = {"length=8192",
+                                       "length=8192&dtype=f64",
+                                       "length=131072",
+                                       "length=8192&offset=1000000000",
+                                       "positions=5,1000,77,4000",
+                                       "positions=5,1000000007,77,400000000000"};
+    printf("microseconds for a plan of width 128: of a new base, and like one of length 8192\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        printf("  %-40s %8.1f %8.1f\n", rows[i], measure_plan(rows[i], NULL),
+               measure_plan(rows[i], "length=8192"));
 }
 
 /* Tables of 8192 x 128 or 131072 x 128 values; %s stands for one more parameter. */
@@ -145,8 +172,8 @@ static void one_instruction_set(double numpy[2])
 {
     static const char *const dtypes[] = {"f32", "f64", "f16", "bf16"};
     double none[2] = {0, 0};
-    printf("-- %s; plan of a new base at width 128: %.3f ms\n", pe_instruction_set(),
-           measure_plan());
+    printf("-- %s\n", pe_instruction_set());
+    show_plans();
     for (size_t i = 0; i < sizeof by_dtype / sizeof *by_dtype; i++)
         for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++) {
             char more[32];

@@ -113,7 +113,8 @@ static void *fill(const struct pe_plan *plan, unsigned tensor, const struct pe_t
     return at;
 }
 
-/* Any split of the rows, all tensors at once or one by one, and a plan of the canonical text. */
+/* Any split of the rows, all tensors at once or one by one, and a plan of the canonical text, which
+ * shares what it can with the first. */
 static void check_splits(const char *line)
 {
     struct kit_spec k, again;
@@ -129,7 +130,7 @@ static void check_splits(const char *line)
         fail_msg("%s: %s", back, fault.text);
     unsigned count = pe_spec_tensors(&k.spec, t);
     assert_int_equal(pe_plan_create(&k.spec, &plan), PE_OK);
-    assert_int_equal(pe_plan_create(&again.spec, &other), PE_OK);
+    assert_int_equal(pe_plan_create_like(&again.spec, plan, &other), PE_OK);
     for (unsigned i = 0; i < count; i++) {
         void *whole = fill(plan, i, &t[i], t[i].rows);
         const uint64_t portions[] = {1, 2 + below(40), 2 + below(40)};

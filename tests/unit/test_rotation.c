@@ -7,8 +7,7 @@
 #include "kit/kit.h"
 #include "test_rotation_reference.h"
 
-#include "rotation/kernel.h"
-#include "rotation/rotor.h"
+#include "rotation/tables.h"
 
 #include <stdio.h>
 
@@ -33,19 +32,38 @@ static size_t kernels(const struct pe__kernel *out[ISAS])
 static mpfr_t frequency[MOST_PAIRS];
 static mpfr_t amplitude;
 
-static struct pe__rotor *make(size_t pairs, enum pe_dtype dtype, const struct pe__kernel *kernel,
-                              int64_t first, uint64_t span)
+static struct pe__clocks *clocks_of(size_t pairs)
 {
-    struct pe__rotor_spec spec = {.w = (const mpfr_t *)frequency,
-                                  .pairs = pairs,
-                                  .amplitude = amplitude,
-                                  .dtype = dtype,
-                                  .span = span,
-                                  .first = first};
+    struct pe__clocks *clocks = NULL;
+    assert_int_equal(pe__clocks_create((const mpfr_t *)frequency, pairs, amplitude, &clocks),
+                     PE_OK);
+    return clocks;
+}
+
+/* A rotor of all pairs with clocks of its own, which go with it. */
+static struct pe__rotor *make_of(struct pe__rotor_spec spec, const struct pe__kernel *kernel)
+{
     struct pe__rotor *r = NULL;
+    spec.clocks = clocks_of(spec.pairs);
+    spec.step = 1;
     assert_int_equal(pe__rotor_create_on(&spec, kernel, &r), PE_OK);
     assert_non_null(r);
     return r;
+}
+
+static void unmake(struct pe__rotor **r)
+{
+    struct pe__clocks *clocks = (struct pe__clocks *)(*r)->of.clocks;
+    pe__rotor_destroy(r);
+    pe__clocks_destroy(&clocks);
+}
+
+static struct pe__rotor *make(size_t pairs, enum pe_dtype dtype, const struct pe__kernel *kernel,
+                              int64_t first, uint64_t span)
+{
+    return make_of(
+        (struct pe__rotor_spec){.pairs = pairs, .dtype = dtype, .span = span, .first = first},
+        kernel);
 }
 
 static void hold(size_t pair, int64_t p, enum reference_function f, enum pe_dtype dtype,
@@ -133,7 +151,7 @@ static void check(size_t pairs, int64_t first, size_t rows, uint64_t span)
                 same(&best, &t);
                 drop(&t);
             }
-            pe__rotor_destroy(&r);
+            unmake(&r);
             assert_null(r);
         }
         drop(&best);
@@ -198,7 +216,7 @@ static void test_hard_cases(void **state)
             bool cos = strcmp(function, "cos") == 0;
             pe__rotor_rows(rotor, p, 1, cos ? out : NULL, cos ? NULL : out, 8);
             assert_int_equal(reference_bits(out, d), bits);
-            pe__rotor_destroy(&rotor);
+            unmake(&rotor);
         }
         cases++;
     }
@@ -300,7 +318,7 @@ static void test_phases_that_tie(void **state)
     uint16_t half;
     pe__rotor_phases(r, 10 * 2049, 1, &half, 2);
     assert_int_equal(half, 0x6800); /* 2048 */
-    pe__rotor_destroy(&r);
+    unmake(&r);
 }
 
 /* ---------------------------------------------------------------- shape of the calls */
@@ -338,7 +356,7 @@ static void test_splits(void **state)
                 i += some;
             }
             same(&t, &u);
-            pe__rotor_destroy(&r);
+            unmake(&r);
         }
         for (unsigned i = 0; i < 60; i++) {
             size_t row = draw(&seed) % rows, pair = draw(&seed) % pairs,
@@ -348,7 +366,7 @@ static void test_splits(void **state)
         }
         drop(&t);
         drop(&u);
-        pe__rotor_destroy(&whole);
+        unmake(&whole);
     }
 }
 
@@ -380,7 +398,7 @@ static void test_other_bytes_are_left_alone(void **state)
             free(wide);
             free(expected);
             drop(&t);
-            pe__rotor_destroy(&r);
+            unmake(&r);
         }
     }
 }
@@ -399,9 +417,8 @@ static void test_inverse(void **state)
         for (size_t k = 0; k < n; k++) {
             struct pe__rotor *r = make(20, dtype, kernel[k], 0, 50);
             struct pe__rotor_spec spec = {
-                (const mpfr_t *)frequency, 20, amplitude, dtype, true, 100, 0};
-            struct pe__rotor *inverse;
-            assert_int_equal(pe__rotor_create_on(&spec, kernel[k], &inverse), PE_OK);
+                .pairs = 20, .dtype = dtype, .inverse = true, .span = 100};
+            struct pe__rotor *inverse = make_of(spec, kernel[k]);
             for (int64_t first = -70; first < 70; first += 13) {
                 struct rows t = fill(r, -first - 40, 41, 20, dtype);
                 struct rows u = fill(inverse, first, 41, 20, dtype);
@@ -415,8 +432,8 @@ static void test_inverse(void **state)
                 drop(&u);
                 drop(&plain);
             }
-            pe__rotor_destroy(&r);
-            pe__rotor_destroy(&inverse);
+            unmake(&r);
+            unmake(&inverse);
         }
     }
 }
@@ -463,17 +480,14 @@ static void test_woven(void **state)
         for (size_t k = 0; k < n; k++)
             for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
                 for (unsigned inverse = 0; inverse < 2; inverse++) {
-                    struct pe__rotor_spec spec = {(const mpfr_t *)frequency,
-                                                  widths[w],
-                                                  amplitude,
-                                                  real_dtypes[d],
-                                                  inverse,
-                                                  100,
-                                                  -40};
-                    struct pe__rotor *r;
-                    assert_int_equal(pe__rotor_create_on(&spec, kernel[k], &r), PE_OK);
+                    struct pe__rotor_spec spec = {.pairs = widths[w],
+                                                  .dtype = real_dtypes[d],
+                                                  .inverse = inverse,
+                                                  .span = 100,
+                                                  .first = -40};
+                    struct pe__rotor *r = make_of(spec, kernel[k]);
                     hold_woven(r, widths[w], real_dtypes[d]);
-                    pe__rotor_destroy(&r);
+                    unmake(&r);
                 }
 }
 
@@ -498,18 +512,19 @@ static void test_what_is_refused(void **state)
     (void)state;
     amplitude_is(1);
     geometric(3, "10000");
+    struct pe__clocks *clocks = clocks_of(3), *none = NULL;
     struct pe__rotor_spec good = {
-        (const mpfr_t *)frequency, 3, amplitude, PE_DTYPE_F32, false, 8, 0};
+        .clocks = clocks, .step = 1, .pairs = 3, .dtype = PE_DTYPE_F32, .span = 8};
     struct pe__rotor *r = NULL;
     assert_int_equal(pe__rotor_create(&good, &r), PE_OK);
     assert_true(pe__rotor_bytes(r) > 3 * 100);
     pe__rotor_destroy(&r);
     pe__rotor_destroy(&r);
 
-    struct pe__rotor_spec none = good;
-    none.pairs = 0;
+    struct pe__rotor_spec empty = good;
+    empty.pairs = 0;
     unsigned char untouched = 0x5a;
-    assert_int_equal(pe__rotor_create(&none, &r), PE_OK);
+    assert_int_equal(pe__rotor_create(&empty, &r), PE_OK);
     pe__rotor_rows(r, -5, 100, &untouched, &untouched, 0);
     pe__rotor_phases(r, -5, 100, &untouched, 0);
     assert_int_equal(untouched, 0x5a);
@@ -519,25 +534,35 @@ static void test_what_is_refused(void **state)
     bad.dtype = PE_DTYPE_I32;
     assert_int_equal(pe__rotor_create(&bad, &r), PE_INVALID);
     assert_null(r);
+    static const size_t beyond[][3] = {{0, 1, 4},        {1, 1, 3}, {0, 2, 3},       {3, 1, 1},
+                                       {2, SIZE_MAX, 2}, {0, 0, 1}, {0, 1, SIZE_MAX}};
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        bad = good;
+        bad.first_pair = beyond[i][0];
+        bad.step = beyond[i][1];
+        bad.pairs = beyond[i][2];
+        assert_int_equal(pe__rotor_create(&bad, &r), PE_INVALID);
+    }
+    pe__clocks_destroy(&clocks);
+    pe__clocks_destroy(&clocks);
+
+    const mpfr_t *w = (const mpfr_t *)frequency;
     mpfr_set_inf(frequency[1], 1);
-    assert_int_equal(pe__rotor_create(&good, &r), PE_INVALID);
+    assert_int_equal(pe__clocks_create(w, 3, amplitude, &none), PE_INVALID);
+    assert_null(none);
     mpfr_set_nan(frequency[1]);
-    assert_int_equal(pe__rotor_create(&good, &r), PE_INVALID);
+    assert_int_equal(pe__clocks_create(w, 3, amplitude, &none), PE_INVALID);
     mpfr_set_ui_2exp(frequency[1], 1, 2300, MPFR_RNDN);
-    assert_int_equal(pe__rotor_create(&good, &r), PE_INVALID);
+    assert_int_equal(pe__clocks_create(w, 3, amplitude, &none), PE_INVALID);
     geometric(3, "10000");
     static const double amplitudes[] = {0, -1, __builtin_inf(), __builtin_nan("")};
     for (size_t i = 0; i < 4; i++) {
         amplitude_is(amplitudes[i]);
-        assert_int_equal(pe__rotor_create(&good, &r), PE_INVALID);
+        assert_int_equal(pe__clocks_create(w, 3, amplitude, &none), PE_INVALID);
     }
     amplitude_is(1);
-    struct pe__rotor_spec huge = good;
-    huge.pairs = SIZE_MAX / 2;
-    assert_int_equal(pe__rotor_create(&huge, &r), PE_NO_MEMORY);
-    huge.pairs = SIZE_MAX - 3;
-    assert_int_equal(pe__rotor_create(&huge, &r), PE_NO_MEMORY);
-    assert_null(r);
+    assert_int_equal(pe__clocks_create(w, SIZE_MAX / 2, amplitude, &none), PE_NO_MEMORY);
+    assert_null(none);
 }
 
 static void test_tables_grow_slowly(void **state)
@@ -551,8 +576,8 @@ static void test_tables_grow_slowly(void **state)
     struct pe__rotor *large = make(64, PE_DTYPE_F64, kernel[0], 0, UINT64_MAX);
     assert_true(pe__rotor_bytes(small) < 64 * 900);
     assert_true(pe__rotor_bytes(large) < 64 * 8000);
-    pe__rotor_destroy(&small);
-    pe__rotor_destroy(&large);
+    unmake(&small);
+    unmake(&large);
 }
 
 static void test_the_choice_of_a_kernel(void **state)

@@ -7,6 +7,7 @@
 
 #include "rotation/exact.h"
 #include "rotation/kernel.h"
+#include "rotation/seed.h"
 
 #include <math.h>
 
@@ -150,6 +151,13 @@ static void test_exact(void **state)
         int64_t p = draw_position(&seed, 53);
         hold_exact(w, p ? p : 1);
     }
+    /* Few bits, far in front of the point. */
+    for (unsigned i = 0; i < 500; i++) {
+        mpfr_set_prec(w, 2 + (mpfr_prec_t)(draw(&seed) % 200));
+        draw_real(&seed, w, 100 + (long)(draw(&seed) % 2090));
+        int64_t p = draw_position(&seed, 53);
+        hold_exact(w, p ? p : 1);
+    }
     /* Near multiples of pi / 2: as near as 320 bits come. */
     mpfr_set_prec(w, 320);
     for (int k = 0; k < 12; k++) {
@@ -190,6 +198,67 @@ static void test_edges(void **state)
     mpfr_set_ui_2exp(w, 1, -5000, MPFR_RNDN);
     hold_exact(w, PE_POSITION_END);
     mpfr_clear(w);
+}
+
+/* ---------------------------------------------------------------- seeds */
+
+/* Both functions in two doubles, of which the first is their rounded sum. */
+static void hold_seed(mpfr_srcptr w, int64_t p)
+{
+    mpfr_t x, want[2];
+    struct pe__freq f;
+    double z[4];
+    mpfr_init2(x, mpfr_get_prec(w) + 64);
+    mpfr_inits2(700, want[0], want[1], (mpfr_ptr)NULL);
+    mpfr_mul_si(x, w, p, MPFR_RNDN);
+    mpfr_sin_cos(want[1], want[0], x, MPFR_RNDN);
+    assert_true(pe__freq_init(&f, w));
+    pe__seed(&f, p, z);
+    for (unsigned i = 0; i < 2; i++) {
+        const double *part = z + 2 * i;
+        assert_true(part[0] + part[1] == part[0]);
+        mpfr_set_prec(x, 700);
+        mpfr_sub_d(x, want[i], part[0], MPFR_RNDN);
+        mpfr_sub_d(x, x, part[1], MPFR_RNDN);
+        mpfr_mul_2ui(x, x, 104, MPFR_RNDN);
+        if (mpfr_cmpabs(x, want[i]) >= 0)
+            fail_msg("w = %.17g (2^%ld), p = %lld, part %u", mpfr_get_d(w, MPFR_RNDN),
+                     (long)mpfr_get_exp(w), (long long)p, i);
+    }
+    mpfr_clears(x, want[0], want[1], (mpfr_ptr)NULL);
+}
+
+static void test_seeds(void **state)
+{
+    (void)state;
+    uint64_t seed = 23;
+    mpfr_t w, gap;
+    mpfr_inits2(448, w, gap, (mpfr_ptr)NULL);
+    for (unsigned i = 0; i < 60000; i++) {
+        long e = i % 3 == 0 ? (long)(draw(&seed) % 2800) - 899 : -(long)(draw(&seed) % 45);
+        mpfr_set_prec(w, 448 + (e > 0 ? e : 0));
+        draw_real(&seed, w, e);
+        if (i % 5 == 0)
+            mpfr_neg(w, w, MPFR_RNDN);
+        int64_t p = i % 4 ? draw_position(&seed, 53) : 1;
+        hold_seed(w, p ? p : 1);
+    }
+    /* As near to multiples of pi / 2 as one likes, also where only the exact path sees the rest;
+     * and around multiples of 1/64. */
+    mpfr_set_prec(w, 448);
+    for (unsigned i = 0; i < 20000; i++) {
+        unsigned long by = draw(&seed) % 60;
+        draw_real(&seed, gap, -(long)(draw(&seed) % 400));
+        mpfr_const_pi(w, MPFR_RNDN);
+        if (i % 2)
+            mpfr_set_ui(w, draw(&seed) % 64, MPFR_RNDN);
+        mpfr_add(w, w, gap, MPFR_RNDN);
+        mpfr_div_2ui(w, w, by, MPFR_RNDN);
+        hold_seed(w, (int64_t)1 << draw(&seed) % 53);
+        hold_seed(w, -(int64_t)(1 + draw(&seed) % 99));
+    }
+    mpfr_clears(w, gap, (mpfr_ptr)NULL);
+    mpfr_free_cache();
 }
 
 /* ---------------------------------------------------------------- the products of the kernels */
@@ -265,9 +334,9 @@ static void test_compose(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wide),    cmocka_unit_test(test_wide_store),
-        cmocka_unit_test(test_exact),   cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_compose),
+        cmocka_unit_test(test_wide),  cmocka_unit_test(test_wide_store),
+        cmocka_unit_test(test_exact), cmocka_unit_test(test_edges),
+        cmocka_unit_test(test_seeds), cmocka_unit_test(test_compose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
