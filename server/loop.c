@@ -5,7 +5,6 @@
  * stops its daemons, because the library aborts where one is suspended.
  */
 #include "loop.h"
-#include "http/lane.h"
 #include "http/listen.h"
 #include "must.h"
 
@@ -219,12 +218,12 @@ bool loop_add_port(struct loop *l, int fd, bool health_only)
 
 void loop_run(struct loop *l)
 {
-    lane_open(&l->worker);
+    conn_here = &l->worker;
     /* The library adds its socket to its epoll descriptor when it first runs. */
     for (unsigned i = 0; i < l->ports; i++)
         run_port(&l->port[i]);
     uv_run(&l->worker.uv, UV_RUN_DEFAULT);
-    lane_open(NULL);
+    conn_here = NULL;
 }
 
 void loop_nudge(struct loop *l)

@@ -28,6 +28,7 @@ struct pull {
     struct stream *stream; /* of press or scribe, where there is one */
     struct press *press;
     struct scribe *scribe;
+    bool lends;   /* a binary body over a payload */
     bool chunks;  /* ours */
     bool pushing; /* one of them is under way */
     size_t chunk;
@@ -124,13 +125,24 @@ static ssize_t pull_chunks(void *closure, uint64_t at, char *out, size_t size)
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
+/* Bytes of a payload, which are sent from where they stand: the library only believes that they are
+ * in `out`. */
+static ssize_t lend(struct pull *p, const char *out, size_t size)
+{
+    struct conn_loan loan = {out, NULL, 0};
+    ssize_t n = stream_lend(p->stream, &loan.at, size);
+    loan.size = n > 0 ? (size_t)n : 0;
+    p->conn->loan = loan;
+    return n;
+}
+
 static ssize_t pull_plain(void *closure, uint64_t at, char *out, size_t size)
 {
     struct pull *p = closure;
     ssize_t state = MHD_CONTENT_READER_END_WITH_ERROR, n;
     must(at == p->conn->streamed);
     while (!p->conn->cut) {
-        n = stream_read(p->stream, out, size);
+        n = p->lends && p->conn->lends ? lend(p, out, size) : stream_read(p->stream, out, size);
         if (n > 0) {
             p->conn->streamed += (uint64_t)n;
             return n;
@@ -188,6 +200,7 @@ struct MHD_Response *pull_response(struct conn *c, struct stream *stream)
     size_t block = size < BLOCK ? (size_t)size : BLOCK;
     if (size == MHD_SIZE_UNKNOWN && c->takes_chunks)
         block = 1;
+    p->lends = !made && stream->payload && !api_format_is_text(t->format);
     p->chunks = made && size == MHD_SIZE_UNKNOWN && c->takes_chunks;
     struct MHD_Response *r = MHD_create_response_from_callback(
         size, block ? block : 1, made ? pull_chunks : pull_plain, p, close_pull);

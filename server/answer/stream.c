@@ -146,29 +146,60 @@ static size_t straight(struct stream *s, unsigned t, uint64_t row, char *out, si
     return make_rows(s, t, row, n, out) ? (size_t)(n * x->row_bytes[t]) : 0;
 }
 
-/* Bytes of the payload from `at` on, within one tensor. */
-static ssize_t read_payload(struct stream *s, uint64_t at, char *out, size_t size)
+/* A place in the payload: a byte of a row of a tensor. */
+struct spot {
+    unsigned tensor;
+    uint64_t row, skip;
+    uint64_t left; /* bytes of the tensor from there on */
+};
+
+static struct spot spot_of(const struct extent *x, uint64_t at)
 {
-    const struct extent *x = &s->order->extent;
     unsigned t = extent_tensor(x, at);
-    uint64_t inside = at - x->offset[t], row = inside / x->row_bytes[t],
-             skip = inside % x->row_bytes[t], rows;
-    uint64_t left = x->rows[t] * x->row_bytes[t] - inside;
-    if (size > left)
-        size = (size_t)left;
-    size_t n = skip ? 0 : straight(s, t, row, out, size);
-    if (n)
-        return (ssize_t)n;
+    uint64_t inside = at - x->offset[t];
+    return (struct spot){t, inside / x->row_bytes[t], inside % x->row_bytes[t],
+                         x->rows[t] * x->row_bytes[t] - inside};
+}
+
+/* Where byte `at` of the body stands, and how many follow it there, at most `size`; made first
+ * where they must be. Otherwise as stream_read. */
+static ssize_t stand(struct stream *s, uint64_t at, size_t size, const unsigned char **from)
+{
+    const struct api_table *table = s->order->plan->table;
+    const struct extent *x = &s->order->extent;
+    if (at < table->prefix.len) {
+        size_t more = table->prefix.len - (size_t)at;
+        *from = (const unsigned char *)table->prefix.at + at;
+        return (ssize_t)(more < size ? more : size);
+    }
+    struct spot p = spot_of(x, table->payload_first + at - table->prefix.len);
+    uint64_t bytes = x->row_bytes[p.tensor], rows;
+    size = size < p.left ? size : (size_t)p.left;
     ssize_t state;
-    const unsigned char *from =
-        rows_at(s, t, row, (skip + size + x->row_bytes[t] - 1) / x->row_bytes[t], &rows, &state);
-    if (!from)
+    *from = rows_at(s, p.tensor, p.row, (p.skip + size + bytes - 1) / bytes, &rows, &state);
+    if (!*from)
         return state;
-    uint64_t have = rows * x->row_bytes[t] - skip;
-    if (size > have)
-        size = (size_t)have;
-    memcpy(out, from + skip, size);
-    return (ssize_t)size;
+    *from += p.skip;
+    uint64_t have = rows * bytes - p.skip;
+    return (ssize_t)(size < have ? size : have);
+}
+
+/* Bytes of the body from `at` on, as many as stand together. */
+static ssize_t read_some(struct stream *s, uint64_t at, char *out, size_t size)
+{
+    const struct api_table *table = s->order->plan->table;
+    if (at >= table->prefix.len) {
+        struct spot p = spot_of(&s->order->extent, table->payload_first + at - table->prefix.len);
+        size_t most = size < p.left ? size : (size_t)p.left;
+        size_t n = p.skip ? 0 : straight(s, p.tensor, p.row, out, most);
+        if (n)
+            return (ssize_t)n;
+    }
+    const unsigned char *from;
+    ssize_t n = stand(s, at, size, &from);
+    if (n > 0)
+        memcpy(out, from, (size_t)n);
+    return n;
 }
 
 static ssize_t read_binary(struct stream *s, char *out, size_t size)
@@ -180,20 +211,27 @@ static ssize_t read_binary(struct stream *s, char *out, size_t size)
     if (!size)
         return STREAM_END;
     while (n < size) {
-        uint64_t at = table->first + s->sent + n;
-        ssize_t got;
-        if (at < table->prefix.len) {
-            size_t more = table->prefix.len - (size_t)at;
-            got = (ssize_t)(more < size - n ? more : size - n);
-            memcpy(out + n, table->prefix.at + at, (size_t)got);
-        } else {
-            got = read_payload(s, table->payload_first + at - table->prefix.len, out + n, size - n);
-        }
+        ssize_t got = read_some(s, table->first + s->sent + n, out + n, size - n);
         if (got <= 0)
             return n ? (ssize_t)n : got;
         n += (size_t)got;
     }
     return (ssize_t)n;
+}
+
+ssize_t stream_lend(struct stream *s, const unsigned char **at, size_t size)
+{
+    const struct api_table *table = s->order->plan->table;
+    must(s->payload && !api_format_is_text(table->format));
+    s->need = 0;
+    if (size > table->count - s->sent)
+        size = (size_t)(table->count - s->sent);
+    if (!size)
+        return STREAM_END;
+    ssize_t n = stand(s, table->first + s->sent, size, at);
+    if (n > 0)
+        s->sent += (uint64_t)n;
+    return n;
 }
 
 /* Text is written here when the caller's room does not do for one row. */

@@ -39,6 +39,10 @@ void stream_close(struct stream **);
 /* The next bytes, at most `size`: how many, or one of the above. */
 ssize_t stream_read(struct stream *, char *out, size_t size);
 
+/* The same for a binary body over a payload, without a copy: *at is where they stand, as long as
+ * the stream. */
+ssize_t stream_lend(struct stream *, const unsigned char **at, size_t size);
+
 /* Rows of a tensor: where they stand in the payload, which has them, or made into `room`. Reads the
  * stream alone, on any thread. NULL on an error of the library. */
 const unsigned char *stream_rows(const struct stream *, unsigned tensor, uint64_t first,

@@ -13,6 +13,8 @@
 #include <strings.h>
 #include <time.h>
 
+_Thread_local struct worker *conn_here;
+
 uint64_t conn_clock_us(void)
 {
     struct timespec t;
@@ -126,6 +128,7 @@ static void forget_request(struct conn *c)
     c->body = c->long_target = NULL;
     c->body_size = c->body_room = 0;
     c->owing = false;
+    c->loan = (struct conn_loan){NULL, NULL, 0};
     c->stream = NULL;
     c->streamed = 0;
     c->raw = NULL;

@@ -63,6 +63,12 @@ struct conn {
     struct order *order;
     struct stream *stream; /* the answer under way, owned by its response */
     uint64_t streamed;     /* bytes of it that the library has taken */
+    struct conn_loan {
+        const char *as;          /* a block that the library believes to send */
+        const unsigned char *at; /* what it stands for */
+        size_t size;
+    } loan;
+    bool lends; /* the library sends through us: it can be lent bytes */
     int status;
     uint64_t bytes; /* of the body that is being sent, where they are known */
     struct metrics_series *series;
@@ -89,6 +95,9 @@ void conn_completed(void *port, struct MHD_Connection *, void **context,
 
 uint64_t conn_clock_us(void);
 void conn_enter(struct conn *, enum conn_phase);
+
+/* The worker whose connections this thread serves, or NULL. */
+extern _Thread_local struct worker *conn_here;
 
 /* The connection of a socket on this worker, or NULL. */
 static inline struct conn *conn_of(const struct worker *w, int fd)

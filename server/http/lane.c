@@ -14,18 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Thread_local struct worker *here;
-
 /* A reply that the client has not taken whole. */
 struct rest {
     struct reply *reply;
     char head[]; /* a copy: the reply's own is that of the next request */
 };
-
-void lane_open(struct worker *w)
-{
-    here = w;
-}
 
 static void over(struct conn *c, void *closure, bool whole)
 {
@@ -109,7 +102,7 @@ static bool ends_head(const char *at, size_t n)
 /* What the library is to hear of `n` bytes that came. */
 static ssize_t arrived(struct conn *c, const char *at, ssize_t n, bool full)
 {
-    struct worker_head *last = &here->last;
+    struct worker_head *last = &c->worker->last;
     size_t size = (size_t)n;
     last->conn = NULL;
     /* Where the room is full there may be more, of which the kernel will not tell again. */
@@ -129,6 +122,19 @@ static ssize_t arrived(struct conn *c, const char *at, ssize_t n, bool full)
 ssize_t recv(int fd, void *at, size_t size, int flags)
 {
     ssize_t n = recvfrom(fd, at, size, flags, NULL, NULL);
-    struct conn *c = n > 0 && here ? conn_of(here, fd) : NULL;
+    struct conn *c = n > 0 && conn_here ? conn_of(conn_here, fd) : NULL;
     return c ? arrived(c, at, n, (size_t)n == size) : n;
+}
+
+ssize_t send(int fd, const void *at, size_t size, int flags)
+{
+    struct conn *c = conn_here ? conn_of(conn_here, fd) : NULL;
+    if (c) {
+        const struct conn_loan *loan = &c->loan;
+        uintptr_t inside = (uintptr_t)at - (uintptr_t)loan->as;
+        c->lends = true;
+        if (loan->as && inside < loan->size)
+            at = loan->at + inside;
+    }
+    return sendto(fd, at, size, flags, NULL, 0);
 }
