@@ -5,6 +5,7 @@
  * stops its daemons, because the library aborts where one is suspended.
  */
 #include "loop.h"
+#include "cache/memory.h"
 #include "http/listen.h"
 #include "must.h"
 
@@ -130,7 +131,7 @@ static void on_tick(uv_timer_t *timer)
     struct loop *l = timer->data;
     conn_tick(&l->worker);
     memo_sweep(l->worker.memo);
-    payload_age();
+    memory_age();
     if (l->phase >= SHARED_CLOSED)
         leave(l);
 }

@@ -20,6 +20,9 @@
  * calls. */
 #define BLOCK (128 << 10)
 
+/* Of a block that is lent: it takes no memory. */
+#define LENT_BLOCK (256 << 10)
+
 /* After so much other connections have their turn. */
 #define TURN (512 << 10)
 
@@ -84,17 +87,15 @@ static bool send_chunk(struct pull *p, const char *at, size_t size, ssize_t *sta
 /* What the library hears of a source that has nothing now; true where it may be asked again. */
 static bool wait(struct pull *p, ssize_t n, ssize_t *state)
 {
+    *state = 0;
     if (n == STREAM_WAIT)
-        *state = 0;
-    else if (n == PRESS_BUSY || n == SCRIBE_BUSY)
-        *state = 0;
+        return fill_help(p->stream->payload) ||
+               !conn_await(p->conn, p->stream->payload, p->stream->need);
+    if (n == PRESS_BUSY || n == SCRIBE_BUSY)
+        conn_suspend(p->conn);
     else
         *state =
             n == STREAM_END ? MHD_CONTENT_READER_END_OF_STREAM : MHD_CONTENT_READER_END_WITH_ERROR;
-    if (n == STREAM_WAIT)
-        return !conn_await(p->conn, p->stream->payload, p->stream->need);
-    if (*state == 0)
-        conn_suspend(p->conn);
     return false;
 }
 
@@ -196,11 +197,11 @@ struct MHD_Response *pull_response(struct conn *c, struct stream *stream)
     bool made = p->press || p->scribe;
     uint64_t size =
         t->coding != API_IDENTITY || t->count == API_UNKNOWN ? MHD_SIZE_UNKNOWN : t->count;
+    p->lends = !made && stream->payload && !api_format_is_text(t->format);
     /* Chunks of the library's are as large as its own memory for them. */
-    size_t block = size < BLOCK ? (size_t)size : BLOCK;
+    size_t most = p->lends ? LENT_BLOCK : BLOCK, block = size < most ? (size_t)size : most;
     if (size == MHD_SIZE_UNKNOWN && c->takes_chunks)
         block = 1;
-    p->lends = !made && stream->payload && !api_format_is_text(t->format);
     p->chunks = made && size == MHD_SIZE_UNKNOWN && c->takes_chunks;
     struct MHD_Response *r = MHD_create_response_from_callback(
         size, block ? block : 1, made ? pull_chunks : pull_plain, p, close_pull);

@@ -60,6 +60,16 @@ uint64_t extent_next(const struct extent *x, uint64_t progress, uint64_t bytes)
     return progress + rows_of(group_at(x, progress), progress, bytes);
 }
 
+uint64_t extent_back(const struct extent *x, uint64_t progress, uint64_t least, uint64_t *bytes)
+{
+    struct group g = group_at(x, progress - 1);
+    uint64_t n = *bytes / g.row_bytes, first = g.base > least ? g.base : least;
+    n = n ? n : 1;
+    n = n < progress - first ? n : progress - first;
+    *bytes = n * g.row_bytes;
+    return progress - n;
+}
+
 uint64_t extent_fill(const struct extent *x, const struct api_table *table,
                      const struct pe_plan *plan, uint64_t progress, uint64_t bytes,
                      unsigned char *at)

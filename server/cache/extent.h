@@ -31,6 +31,10 @@ uint64_t extent_fill(const struct extent *, const struct api_table *, const stru
 /* Where that call would end. */
 uint64_t extent_next(const struct extent *, uint64_t progress, uint64_t bytes);
 
+/* Where it must begin to end at `progress`, with about *bytes of rows and no row before `least`;
+ * *bytes is then what makes it end there. */
+uint64_t extent_back(const struct extent *, uint64_t progress, uint64_t least, uint64_t *bytes);
+
 /* The tensor that holds byte `at` of the payload. */
 unsigned extent_tensor(const struct extent *, uint64_t at);
 

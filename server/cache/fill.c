@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * fill.c: builds. Each helper of a build claims the next band, makes it and marks it done; the
- * progress of the payload is where the first band under way begins. Any split of the rows gives the
- * same bytes.
+ * fill.c: builds. The rows that nobody has claimed are between `next` and `end`. The loop claims
+ * from their front and sends what it has made while it is in its processor's cache; threads of the
+ * pool claim from their back, which goes out from memory by and by (measured: to send at once what
+ * another processor has just written takes twice as long). The progress of the payload is where the
+ * first band under way begins. Any split of the rows gives the same bytes.
  */
 #include "fill.h"
 #include "must.h"
@@ -13,6 +15,9 @@
  */
 #define FIRST_BAND (64 << 10)
 #define LAST_BAND (1 << 20)
+
+/* Of the loop: what it makes at a time for a client that waits. */
+#define LOOP_BAND (256 << 10)
 
 #define MAX_HELPERS 64
 
@@ -31,16 +36,17 @@ struct build {
     struct plans *plans;
     struct order *order;
     struct payload *payload;
-    struct shared_plan *plan;
+    struct shared_plan *_Atomic plan;
     pthread_mutex_t lock;     /* of all below */
     pthread_mutex_t planning; /* held by whoever makes the plan */
-    uint64_t next;
+    uint64_t next, end;
     uint64_t band; /* bytes */
     bool failed;
     struct mail_letter start;
+    bool begun; /* helpers are in the pool's queue */
     uv_loop_t *loop;
     unsigned helpers, left;
-    struct helper helper[];
+    struct helper helper[]; /* the last one is the loop */
 };
 
 static unsigned pool_threads = 1;
@@ -63,22 +69,28 @@ void fill_now(struct cache *cache, struct shared_plan *plan, struct order *order
     payload_advance(p, progress);
 }
 
-/* Where a band from `next` ends: extent_fill goes no further than the rows of one group. */
-static bool claim(struct helper *h, uint64_t *bytes)
+/* Claims a band for a helper: extent_fill goes no further than the rows of one group. */
+static bool claim(struct helper *h, bool front, uint64_t *bytes)
 {
     struct build *b = h->build;
+    const struct extent *x = &b->order->extent;
     pthread_mutex_lock(&b->lock);
-    if (!b->failed && b->next < b->payload->goal && cache_abandon(b->cache, b->payload))
+    if (!b->failed && b->next < b->end && cache_abandon(b->cache, b->payload))
         b->failed = true;
-    bool more = !b->failed && b->next < b->payload->goal;
-    if (more) {
-        h->busy = true;
+    bool more = !b->failed && b->next < b->end;
+    if (more && front) {
+        uint64_t to = extent_next(x, b->next, *bytes);
         h->from = b->next;
+        if (to > b->end) /* the bytes of what is left */
+            extent_back(x, b->end, b->next, bytes);
+        b->next = to < b->end ? to : b->end;
+    } else if (more) {
         *bytes = b->band;
-        b->next = extent_next(&b->order->extent, h->from, *bytes);
-        if (b->band < LAST_BAND && h->from)
+        h->from = b->end = extent_back(x, b->end, b->next, bytes);
+        if (b->band < LAST_BAND)
             b->band *= 2;
     }
+    h->busy = more;
     pthread_mutex_unlock(&b->lock);
     return more;
 }
@@ -89,14 +101,31 @@ static void done(struct helper *h, bool good)
     pthread_mutex_lock(&b->lock);
     h->busy = false;
     b->failed |= !good;
-    uint64_t progress = b->next;
-    for (unsigned i = 0; i < b->helpers; i++)
+    uint64_t progress = b->next < b->end ? b->next : b->payload->goal;
+    for (unsigned i = 0; i <= b->helpers; i++)
         if (b->helper[i].busy && b->helper[i].from < progress)
             progress = b->helper[i].from;
-    /* The last of it is said by `over`, after the cache has counted it. */
-    if (!b->failed && progress < b->payload->goal)
+    /* The last of it is said by `finish`, after the cache has counted it. */
+    if (!b->failed && progress < b->payload->goal && progress > payload_progress(b->payload))
         payload_advance(b->payload, progress);
     pthread_mutex_unlock(&b->lock);
+}
+
+static bool all_claimed(struct build *b)
+{
+    pthread_mutex_lock(&b->lock);
+    bool all = b->next == b->end;
+    pthread_mutex_unlock(&b->lock);
+    return all;
+}
+
+static bool make(struct helper *h, uint64_t bytes)
+{
+    struct build *b = h->build;
+    bool good = extent_fill(&b->order->extent, b->order->plan->table, b->plan->plan, h->from, bytes,
+                            b->payload->at) != 0;
+    done(h, good);
+    return good;
 }
 
 static bool get_plan(struct build *b)
@@ -111,23 +140,21 @@ static bool get_plan(struct build *b)
 static void help(uv_work_t *work)
 {
     struct helper *h = work->data;
-    struct build *b = h->build;
     uint64_t bytes;
-    if (!get_plan(b)) {
+    if (!get_plan(h->build)) {
         done(h, false);
         return;
     }
-    while (claim(h, &bytes))
-        done(h, extent_fill(&b->order->extent, b->order->plan->table, b->plan->plan, h->from, bytes,
-                            b->payload->at) != 0);
+    while (claim(h, false, &bytes))
+        make(h, bytes);
 }
 
-static void over(uv_work_t *work, int status)
+/* On the loop: the build is over where no helper is at it and nothing is left to do. */
+static void finish(struct build *b)
 {
-    struct build *b = ((struct helper *)work->data)->build;
-    (void)status;
-    if (--b->left)
+    if (b->left)
         return;
+    b->payload->build = NULL;
     if (b->failed) {
         cache_forget(b->cache, b->payload);
         payload_fail(b->payload);
@@ -135,12 +162,36 @@ static void over(uv_work_t *work, int status)
         cache_built(b->cache);
         payload_advance(b->payload, b->payload->goal);
     }
-    plans_drop(&b->plan);
+    struct shared_plan *plan = b->plan;
+    plans_drop(&plan);
     order_drop(&b->order);
     payload_drop(&b->payload);
     pthread_mutex_destroy(&b->lock);
     pthread_mutex_destroy(&b->planning);
     free(b);
+}
+
+static void over(uv_work_t *work, int status)
+{
+    struct build *b = ((struct helper *)work->data)->build;
+    (void)status;
+    b->left--;
+    finish(b);
+}
+
+bool fill_help(struct payload *p)
+{
+    struct build *b = p->build;
+    uint64_t bytes = LOOP_BAND;
+    struct helper *h = b ? &b->helper[b->helpers] : NULL;
+    /* Where the plan takes long, the pool makes it. */
+    if (!b || !b->plan || !claim(h, true, &bytes))
+        return false;
+    make(h, bytes);
+    if (all_claimed(b)) /* others may keep the pool busy: helpers that have not begun need not */
+        for (unsigned i = 0; b->begun && i < b->helpers; i++)
+            uv_cancel((uv_req_t *)&b->helper[i].work);
+    return true;
 }
 
 /* The first band is made here where the plan is soon had: then the answer begins at once, and not
@@ -153,6 +204,7 @@ static void begin(struct build *b)
                                           b->payload->at)
                             : 0;
     b->next = made;
+    b->end = b->payload->goal;
     if (made && made < b->payload->goal)
         payload_advance(b->payload, made);
 }
@@ -162,6 +214,12 @@ static void begin(struct build *b)
 static void start_helpers(struct mail_letter *letter)
 {
     struct build *b = (struct build *)((char *)letter - offsetof(struct build, start));
+    b->begun = true;
+    if (all_claimed(b)) {
+        b->left = 0;
+        finish(b);
+        return;
+    }
     for (unsigned i = 0, n = b->helpers; i < n; i++) {
         b->helper[i].build = b;
         b->helper[i].work.data = &b->helper[i];
@@ -174,7 +232,7 @@ void fill_later(struct cache *cache, struct plans *plans, struct order *order, s
 {
     uint64_t wanted = 1 + order->extent.bytes / LAST_BAND;
     unsigned helpers = wanted < pool_threads ? (unsigned)wanted : pool_threads;
-    struct build *b = calloc(1, sizeof *b + helpers * sizeof *b->helper);
+    struct build *b = calloc(1, sizeof *b + (helpers + 1) * sizeof *b->helper);
     if (!b) {
         cache_forget(cache, p);
         payload_fail(p);
@@ -186,6 +244,8 @@ void fill_later(struct cache *cache, struct plans *plans, struct order *order, s
     b->payload = p;
     b->band = FIRST_BAND;
     b->helpers = b->left = helpers;
+    b->helper[helpers].build = b;
+    p->build = b;
     order_hold(order);
     payload_hold(p);
     must(pthread_mutex_init(&b->lock, NULL) == 0 && pthread_mutex_init(&b->planning, NULL) == 0);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * fill.h: makes payloads. Small ones at once, on the loop that asks; larger ones in bands on
- * libuv's pool, by as many threads as there are, while the loop already sends the first of them. A
- * build that nobody waits for any more stops at the next band.
+ * libuv's pool, by as many threads as there are, from the last rows to the first, while the loop
+ * makes the first ones and sends them. A build that nobody waits for any more stops at the next
+ * band.
  */
 #ifndef SERVER_FILL_H
 #define SERVER_FILL_H
@@ -20,6 +21,10 @@ void fill_now(struct cache *, struct shared_plan *, struct order *, struct paylo
  * over. A first part is made at once where that is quick. Fails the payload without memory. */
 void fill_later(struct cache *, struct plans *, struct order *, struct payload *,
                 struct mail_box *);
+
+/* On the loop that began the build of a payload: makes some of its first rows that nobody makes.
+ * False where there are none. */
+bool fill_help(struct payload *);
 
 /* Sets the size of the pool and starts its threads; once, before any other use of the pool. */
 void fill_warm_up(uv_loop_t *, unsigned threads);

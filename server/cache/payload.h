@@ -36,6 +36,7 @@ struct payload {
     atomic_bool kept;          /* in the cache */
     atomic_bool used;          /* since the cache last looked */
     _Atomic uint64_t progress; /* PAYLOAD_FAILED: it will never be whole */
+    struct build *build;       /* that makes it; of the loop that began it, as is this field */
     pthread_mutex_t lock;      /* of the waits */
     struct payload_wait *waits;
 };
@@ -48,10 +49,6 @@ struct payload *payload_borrow(const void *at, size_t size, uint64_t goal, void 
                                void *closure);
 void payload_hold(struct payload *);
 void payload_drop(struct payload **);
-
-/* Memory of a large payload that was let go of is kept for the next one of its size; not longer
- * than some calls of this. At most one. */
-void payload_age(void);
 
 /* A reader is an owner whose interest keeps a build going. */
 void payload_join(struct payload *);
