@@ -5,9 +5,6 @@
  */
 #include "kit/kit.h"
 
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -172,20 +169,6 @@ static void half_a_head_in_between(void **state)
     kit_close(&l);
 }
 
-/* A client that asks again and again and reads nothing, until the socket takes no more. */
-static void open_narrow(struct kit_link *l)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)daemon_.port)};
-    int room = 4096, one = 1;
-    memset(l, 0, sizeof *l);
-    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
-    l->fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(l->fd >= 0);
-    setsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    assert_int_equal(connect(l->fd, (struct sockaddr *)&to, sizeof to), 0);
-    setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-}
-
 static const char wide[] = "GET " TABLE ".bin?length=240&width=64 HTTP/1.1\r\nHost: b\r\n\r\n";
 enum { WIDE = 240 * 64 * 4 };
 
@@ -210,7 +193,7 @@ static void a_slow_reader_gets_every_byte(void **state)
     struct kit_link l;
     kit_get(&daemon_, TABLE ".bin?length=240&width=64", NULL, &right);
     warm();
-    open_narrow(&l);
+    kit_open_narrow(&l, daemon_.port);
     for (int i = 0; i < ASKED; i++) {
         kit_send(&l, wide, sizeof wide - 1);
         usleep(500);
@@ -239,7 +222,7 @@ static void slow_readers_may_leave(void **state)
     double cut = kit_metric(&daemon_, "posenc_answers_cut_total");
     for (int n = 0; n < 20; n++) {
         struct kit_link l;
-        open_narrow(&l);
+        kit_open_narrow(&l, daemon_.port);
         for (int i = 0; i < 100; i++)
             if (send(l.fd, wide, sizeof wide - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
                 break;

@@ -7,7 +7,6 @@
 #include "kit/decoded.h"
 #include "kit/kit.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -74,18 +73,6 @@ static void same_text_for_everyone(void **state)
     }
 }
 
-static void open_narrow(struct kit_link *l)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)daemon_.port)};
-    int room = 4096;
-    memset(l, 0, sizeof *l);
-    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
-    l->fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_true(l->fd >= 0);
-    setsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    assert_int_equal(connect(l->fd, (struct sockaddr *)&to, sizeof to), 0);
-}
-
 /* Many at once, each with little room: chunks go out in pieces. */
 static void narrow_clients(void **state)
 {
@@ -94,7 +81,7 @@ static void narrow_clients(void **state)
     struct kit_link l[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
         char request[512];
-        open_narrow(&l[i]);
+        kit_open_narrow(&l[i], daemon_.port);
         snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n", targets[i % 4],
                  i % 3 == 1 ? "Accept-Encoding: gzip\r\n" : "");
         kit_send(&l[i], request, strlen(request));
@@ -123,7 +110,7 @@ static void those_who_leave(void **state)
         struct kit_link l;
         char request[512], some[4096];
         if (n % 2)
-            open_narrow(&l);
+            kit_open_narrow(&l, daemon_.port);
         else
             kit_open(&l, daemon_.port);
         snprintf(request, sizeof request, "GET %s&base=5%d HTTP/1.1\r\nHost: x\r\n\r\n", targets[0],

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-void kit_open(struct kit_link *l, int port)
+static void open_link(struct kit_link *l, int port, int room)
 {
     struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -26,8 +26,20 @@ void kit_open(struct kit_link *l, int port)
     assert_true(l->fd >= 0);
     int one = 1;
     setsockopt(l->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (room)
+        setsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
     if (connect(l->fd, (struct sockaddr *)&a, sizeof a) != 0)
         fail_msg("connect to port %d: %s", port, strerror(errno));
+}
+
+void kit_open(struct kit_link *l, int port)
+{
+    open_link(l, port, 0);
+}
+
+void kit_open_narrow(struct kit_link *l, int port)
+{
+    open_link(l, port, 4096);
 }
 
 void kit_close(struct kit_link *l)

@@ -46,6 +46,8 @@ struct kit_answer {
 };
 
 void kit_open(struct kit_link *, int port);
+/* With room for a few KiB of what comes: answers soon fill the sockets between. */
+void kit_open_narrow(struct kit_link *, int port);
 void kit_close(struct kit_link *);
 void kit_send(struct kit_link *, const void *bytes, size_t size);
 /* Sends in pieces of `piece` bytes, each in a packet of its own. */

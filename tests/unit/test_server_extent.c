@@ -4,30 +4,21 @@
  * the tensors and the sizes that are asked for.
  */
 #include "cache/extent.h"
+#include "kit/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-static uint64_t state = 88172645463325252;
-
-static uint64_t below(uint64_t n)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % n;
-}
-
 /* Tensors of random rows; some share their row count, and are made together. */
 static struct extent random_extent(void)
 {
-    struct extent x = {.count = 1 + (unsigned)below(4)};
+    struct extent x = {.count = 1 + (unsigned)kit_below(4)};
     for (unsigned t = 0; t < x.count; t++) {
         unsigned same = 0;
-        x.rows[t] = t && below(2) ? x.rows[t - 1] : 1 + below(3000);
-        x.row_bytes[t] = 4 + 4 * below(500);
+        x.rows[t] = t && kit_below(2) ? x.rows[t - 1] : 1 + kit_below(3000);
+        x.row_bytes[t] = 4 + 4 * kit_below(500);
         x.offset[t] = x.bytes;
         x.bytes += x.rows[t] * x.row_bytes[t];
         while (same < t && x.rows[same] != x.rows[t])
@@ -45,8 +36,8 @@ static void bands_fit_together(void **unused)
         struct extent x = random_extent();
         uint64_t next = 0, end = x.goal;
         while (next < end) {
-            uint64_t bytes = 1 + below(100000), asked = bytes;
-            if (below(2)) {
+            uint64_t bytes = 1 + kit_below(100000), asked = bytes;
+            if (kit_below(2)) {
                 uint64_t to = extent_next(&x, next, bytes);
                 assert_true(to > next && to <= x.goal);
                 next = to < end ? to : end;
