@@ -6,6 +6,7 @@
  */
 #include "loop.h"
 #include "cache/memory.h"
+#include "http/lane.h"
 #include "http/listen.h"
 #include "must.h"
 
@@ -219,12 +220,12 @@ bool loop_add_port(struct loop *l, int fd, bool health_only)
 
 void loop_run(struct loop *l)
 {
-    conn_here = &l->worker;
+    lane_open(&l->worker);
     /* The library adds its socket to its epoll descriptor when it first runs. */
     for (unsigned i = 0; i < l->ports; i++)
         run_port(&l->port[i]);
     uv_run(&l->worker.uv, UV_RUN_DEFAULT);
-    conn_here = NULL;
+    lane_open(NULL);
 }
 
 void loop_nudge(struct loop *l)

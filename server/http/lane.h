@@ -18,6 +18,9 @@
 
 #include <sys/socket.h>
 
+/* The calling thread serves the connections of this worker from now on; NULL: none any more. */
+void lane_open(struct worker *);
+
 ssize_t recv(int fd, void *at, size_t size, int flags);
 ssize_t send(int fd, const void *at, size_t size, int flags);
 
