@@ -43,7 +43,6 @@ struct build {
     uint64_t band; /* bytes */
     bool failed;
     struct mail_letter start;
-    bool begun; /* helpers are in the pool's queue */
     uv_loop_t *loop;
     unsigned helpers, left;
     struct helper helper[]; /* the last one is the loop */
@@ -105,9 +104,11 @@ static void done(struct helper *h, bool good)
     for (unsigned i = 0; i <= b->helpers; i++)
         if (b->helper[i].busy && b->helper[i].from < progress)
             progress = b->helper[i].from;
-    /* The last of it is said by `finish`, after the cache has counted it. */
-    if (!b->failed && progress < b->payload->goal && progress > payload_progress(b->payload))
+    if (!b->failed && progress > payload_progress(b->payload)) {
+        if (progress == b->payload->goal)
+            cache_built(b->cache); /* before anybody can have read the last of it */
         payload_advance(b->payload, progress);
+    }
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -149,18 +150,13 @@ static void help(uv_work_t *work)
         make(h, bytes);
 }
 
-/* On the loop: the build is over where no helper is at it and nothing is left to do. */
+/* On the loop, when no helper is at it any more. */
 static void finish(struct build *b)
 {
-    if (b->left)
-        return;
     b->payload->build = NULL;
-    if (b->failed) {
+    if (!payload_whole(b->payload)) {
         cache_forget(b->cache, b->payload);
         payload_fail(b->payload);
-    } else {
-        cache_built(b->cache);
-        payload_advance(b->payload, b->payload->goal);
     }
     struct shared_plan *plan = b->plan;
     plans_drop(&plan);
@@ -175,8 +171,8 @@ static void over(uv_work_t *work, int status)
 {
     struct build *b = ((struct helper *)work->data)->build;
     (void)status;
-    b->left--;
-    finish(b);
+    if (--b->left == 0)
+        finish(b);
 }
 
 bool fill_help(struct payload *p)
@@ -188,9 +184,6 @@ bool fill_help(struct payload *p)
     if (!b || !b->plan || !claim(h, true, &bytes))
         return false;
     make(h, bytes);
-    if (all_claimed(b)) /* others may keep the pool busy: helpers that have not begun need not */
-        for (unsigned i = 0; b->begun && i < b->helpers; i++)
-            uv_cancel((uv_req_t *)&b->helper[i].work);
     return true;
 }
 
@@ -214,9 +207,7 @@ static void begin(struct build *b)
 static void start_helpers(struct mail_letter *letter)
 {
     struct build *b = (struct build *)((char *)letter - offsetof(struct build, start));
-    b->begun = true;
     if (all_claimed(b)) {
-        b->left = 0;
         finish(b);
         return;
     }
