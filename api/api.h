@@ -57,7 +57,7 @@ struct api_request {
 
 /* Where the bytes of an answer come from. */
 enum api_source {
-    API_EMPTY,  /* no body: 204, 304 (of a table, with plan->table for its length) */
+    API_EMPTY,  /* no body: 204, or 304, whose length is that of plan->table or else plan->text */
     API_TEXT,   /* plan->text */
     API_TABLE,  /* plan->table */
     API_PAGE,   /* the server knows: plan->page */

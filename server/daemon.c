@@ -5,6 +5,7 @@
  * have ended.
  */
 #include "daemon.h"
+#include "answer/digest.h"
 #include "cache/fill.h"
 #include "learned/learned_open.h"
 #include "http/listen.h"
@@ -151,8 +152,9 @@ static bool open_shared(struct daemon *d)
     raise_files(d);
     s->cache = cache_open(s->limits.cache_size);
     s->plans = plans_open(PLAN_BYTES);
+    s->digests = digests_open();
     s->admit = admit_open(s->limits.max_connections, s->limits.max_connections_per_ip);
-    return s->cache && s->plans && s->admit;
+    return s->cache && s->plans && s->digests && s->admit;
 }
 
 /* Tokens and the store of learned tables, where there are to be any. */
@@ -226,6 +228,9 @@ static void on_ended(uv_async_t *async)
         return;
     for (int i = 0; i < 3; i++)
         uv_close((uv_handle_t *)&d->signal[i], NULL);
+    /* One more of them, now that nobody handles it, would end us as if we had crashed. */
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
     uv_close((uv_handle_t *)&d->timer, NULL);
     uv_close((uv_handle_t *)&d->ended, NULL);
 }
@@ -283,6 +288,7 @@ static void close_shared(struct daemon *d)
 {
     cache_close(&d->shared.cache);
     plans_close(&d->shared.plans);
+    digests_close(&d->shared.digests);
     admit_close(&d->shared.admit);
     store_close(&d->shared.store);
     tokens_box_close(&d->shared.tokens);

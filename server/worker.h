@@ -24,12 +24,15 @@ enum shared_phase {
     SHARED_CUT      /* what is still under way is not finished */
 };
 
+struct digests;
+
 struct shared {
     const struct config *config;
     struct api_limits limits;
     uint64_t idle_ms;
     struct cache *cache;
     struct plans *plans;
+    struct digests *digests;
     struct admit *admit;
     struct store *store;       /* NULL: no --state-dir */
     struct tokens_box *tokens; /* NULL: no --auth-token-file */
@@ -38,6 +41,7 @@ struct shared {
 
 struct conn;
 struct memo;
+struct ponder;
 
 /* The last head that came in one piece and alone, as it came. */
 #define WORKER_HEAD 512
@@ -56,6 +60,7 @@ struct worker {
     struct metrics_shard *metrics;
     struct log_buffer log;
     struct memo *memo;
+    struct ponder *pondering; /* requests whose plan takes long, in their order */
     struct conn *conns;
     struct conn **by_fd; /* [fds]: by their sockets */
     size_t fds;

@@ -24,3 +24,8 @@ void api__reply_text(struct api__call *call, const char *media, struct api_bytes
     call->plan->source = API_TEXT;
     call->plan->text = text;
 }
+
+void api__reply_same_text(struct api__call *call, struct api_bytes text)
+{
+    call->plan->text = text;
+}

@@ -13,4 +13,7 @@ void api__reply_begin(struct api__call *, int status);
 /* A body of text in memory. `media` is static. */
 void api__reply_text(struct api__call *, const char *media, struct api_bytes text);
 
+/* 304: the text that a 200 would have, of which only the length is stated (RFC 9110, 8.6). */
+void api__reply_same_text(struct api__call *, struct api_bytes text);
+
 #endif

@@ -188,12 +188,13 @@ static bool describe(struct api__call *call, const struct api_learned *wish, int
     if (verdict == API__FAILED)
         return api__refuse(call, API__PRECONDITION_FAILED, "If-Match does not name %s", tag);
     api__reply_begin(call, verdict == API__NOT_MODIFIED ? 304 : status);
-    if (verdict == API__PROCEED) {
-        api__text_init(&t, call->arena, 320);
-        put_description(&t, table);
-        api__text_put(&t, "\n");
+    api__text_init(&t, call->arena, 320);
+    put_description(&t, table);
+    api__text_put(&t, "\n");
+    if (verdict == API__PROCEED)
         api__reply_text(call, "application/json", api__text_done(&t));
-    }
+    else
+        api__reply_same_text(call, api__text_done(&t));
     api__header(call, "ETag", tag);
     api__header(call, "Cache-Control", wish->digest ? API__IMMUTABLE : "no-cache");
     call->plan->no_memo = true;

@@ -20,6 +20,8 @@ bool api__document(struct api__call *call, const char *media, const char *vary,
     api__reply_begin(call, verdict == API__NOT_MODIFIED ? 304 : 200);
     if (verdict == API__PROCEED)
         api__reply_text(call, media, text);
+    else
+        api__reply_same_text(call, text);
     api__header(call, "ETag", tag);
     api__header(call, "Cache-Control", "no-cache");
     if (vary)

@@ -5,6 +5,7 @@
  * never ended.
  */
 #include "deliver.h"
+#include "digest.h"
 #include "must.h"
 #include "pull.h"
 
@@ -178,7 +179,17 @@ struct answer deliver_stream(struct conn *c, struct stream *stream)
     return finish(a, plan);
 }
 
-const char *deliver_cache_status(enum cache_outcome outcome)
+/* `since` names what has been done since the plan was there. */
+static void put_timing(struct conn *c, struct answer *a, const char *cache, const char *since)
+{
+    char text[128];
+    unsigned long long plan = c->planned_us - c->asked_us, rest = conn_clock_us() - c->planned_us;
+    snprintf(text, sizeof text, "%splan;dur=%llu.%03llu, %s;dur=%llu.%03llu", cache, plan / 1000,
+             plan % 1000, since, rest / 1000, rest % 1000);
+    deliver_header(a, "Server-Timing", text);
+}
+
+void deliver_cache(struct conn *c, struct answer *a, enum cache_outcome outcome)
 {
     static const char *const texts[] = {
         [CACHE_HIT] = "posenc; hit",
@@ -186,7 +197,25 @@ const char *deliver_cache_status(enum cache_outcome outcome)
         [CACHE_MISS] = "posenc; fwd=miss; stored",
         [CACHE_NONE] = "posenc; fwd=miss",
     };
-    return texts[outcome];
+    deliver_header(a, "Cache-Status", texts[outcome]);
+    if (outcome == CACHE_HIT)
+        deliver_header(a, "Server-Timing", "cache;desc=hit");
+    else if (outcome == CACHE_JOIN)
+        put_timing(c, a, "cache;desc=collapsed, ", "wait");
+    else
+        put_timing(c, a, "cache;desc=miss, ", "make");
+    deliver_digest(c, a);
+}
+
+/* It is that of the whole in a 206 as well (RFC 9530, 3). */
+void deliver_digest(struct conn *c, struct answer *a)
+{
+    char text[DIGEST_ROOM];
+    const char *tag = a->response && (a->status == 200 || a->status == 206)
+                          ? MHD_get_response_header(a->response, "ETag")
+                          : NULL;
+    if (tag && digests_find(c->worker->shared->digests, tag, text))
+        deliver_header(a, "Repr-Digest", text);
 }
 
 static bool queue(struct conn *c, const struct answer *a)

@@ -35,9 +35,15 @@ struct answer deliver_payload(struct order *, struct payload *);
 /* A table as the connection takes it; takes the stream over. */
 struct answer deliver_stream(struct conn *, struct stream *);
 
-/* Static text: the Cache-Status (RFC 9211) of an outcome. */
-const char *deliver_cache_status(enum cache_outcome);
 bool deliver_header(struct answer *, const char *name, const char *value);
+
+/* What a table says of how it came: Cache-Status (RFC 9211) and Server-Timing. Of a hit that is
+ * static text; otherwise `plan`, and `make` or `wait`: milliseconds until the plan was there, and
+ * from then on until now. */
+void deliver_cache(struct conn *, struct answer *, enum cache_outcome);
+
+/* Repr-Digest of the representation that the tag names, where it is known. */
+void deliver_digest(struct conn *, struct answer *);
 
 /* Sends a response with the headers that belong to the one request: its id, and Connection: close
  * where it must be the last. False where the library cannot: the connection is then to be closed.

@@ -4,6 +4,7 @@
  * Keys are compared whole, so a collision costs a place and never a wrong answer.
  */
 #include "memo.h"
+#include "digest.h"
 #include "must.h"
 
 #include <string.h>
@@ -21,6 +22,14 @@
 /* Hashes seen once. */
 #define SEEN 4096
 
+/* Up to this size a body is digested when its answer is kept: 0.15 ms with instructions for
+ * SHA-256, a millisecond without. */
+#define DIGEST_AT_ONCE (256 << 10)
+
+/* Larger ones when they have been asked for so often since (a power of two), and if nothing came of
+ * it, when that has doubled. */
+#define DIGEST_HITS 4
+
 /* Heads whose answer stands in a place; a newcomer replaces what stands there. */
 #define HEADS 512
 
@@ -35,6 +44,8 @@ struct place {
     struct deliver_stamp stamp;
     struct reply *reply; /* made when it is first wanted */
     bool no_reply;       /* it cannot be made */
+    bool undigested;     /* it may yet have a Repr-Digest */
+    uint32_t hits;       /* while that is so */
 };
 
 struct head {
@@ -142,6 +153,38 @@ static bool same(const struct place *p, const struct memo_key *k)
     return true;
 }
 
+static void set_digest(struct place *p, const char *text)
+{
+    p->undigested = false;
+    reply_drop(&p->reply);
+    deliver_header(&p->answer, "Repr-Digest", text);
+}
+
+/* The digest of an answer that has been asked for some times: found, or begun. */
+static void seek_digest(struct place *p, struct worker *w)
+{
+    struct digests *d = w->shared->digests;
+    const char *tag = MHD_get_response_header(p->answer.response, "ETag");
+    char text[DIGEST_ROOM];
+    if (digests_find(d, tag, text))
+        set_digest(p, text);
+    else if (p->answer.body)
+        digests_make_later(d, tag, p->answer.body, &w->uv);
+}
+
+/* A 200 of which the tag says the bytes; that of HEAD has the digest when it is known. */
+static void begin_digest(struct place *p, struct worker *w)
+{
+    const struct answer *a = &p->answer;
+    const char *tag = MHD_get_response_header(a->response, "ETag");
+    char text[DIGEST_ROOM];
+    p->undigested = a->status == 200 && tag && !MHD_get_response_header(a->response, "Repr-Digest");
+    if (!p->undigested || !a->body || body_size(a->body) > DIGEST_AT_ONCE)
+        return;
+    digests_make(w->shared->digests, tag, a->body, text);
+    set_digest(p, text);
+}
+
 /* Whether the answer may still be given: then it counts as asked for. */
 static bool take(struct memo *m, struct place *p, struct worker *w)
 {
@@ -154,6 +197,8 @@ static bool take(struct memo *m, struct place *p, struct worker *w)
         atomic_store_explicit(&p->payload->used, true, memory_order_relaxed);
     if (p->payload)
         metrics_count(w->metrics, METRIC_MEMO, 1);
+    if (p->undigested && ++p->hits >= DIGEST_HITS && !(p->hits & (p->hits - 1)))
+        seek_digest(p, w);
     return true;
 }
 
@@ -162,17 +207,20 @@ static uint64_t hash_head(const struct memo *m, struct api_bytes head)
     return hash_part(m, m->secret[0], head);
 }
 
-/* Remembers that the head of the request in hand leads to a place. */
-static void learn_head(struct memo *m, struct place *p, const struct conn *c)
+static bool have_reply(struct place *p)
 {
-    const struct worker_head *last = &c->worker->last;
-    if (!c->worker->head.alike || last->conn != c || last->size != c->head_size)
-        return;
     if (!p->reply && !p->no_reply) {
         p->reply = reply_make(&p->answer);
         p->no_reply = !p->reply;
     }
-    if (!p->reply)
+    return p->reply != NULL;
+}
+
+/* Remembers that the head of the request in hand leads to a place. */
+static void learn_head(struct memo *m, struct place *p, const struct conn *c)
+{
+    const struct worker_head *last = &c->worker->last;
+    if (!c->worker->head.alike || last->conn != c || last->size != c->head_size || !have_reply(p))
         return;
     uint64_t hash = hash_head(m, (struct api_bytes){last->at, last->size});
     struct head *h = &m->head[hash % HEADS];
@@ -189,7 +237,7 @@ bool memo_find_head(struct memo *m, struct worker *w, struct api_bytes head, str
     const struct head *h = &m->head[hash % HEADS];
     struct place *p = h->place;
     if (!p || h->hash != hash || h->size != head.len || memcmp(h->at, head.at, head.len) ||
-        p->serial != h->serial || !take(m, p, w))
+        p->serial != h->serial || !take(m, p, w) || !have_reply(p))
         return false;
     struct api_bytes method, target;
     key_part(p, 0, &method);
@@ -260,5 +308,6 @@ bool memo_keep(struct memo *m, const struct memo_key *k, const struct answer *a,
                         .payload = payload,
                         .serial = ++m->clock,
                         .series = metrics_series(c->worker->metrics, route, c->method, a->status)};
+    begin_digest(p, c->worker);
     return true;
 }

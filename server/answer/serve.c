@@ -7,6 +7,7 @@
 #include "serve.h"
 #include "learned/learned.h"
 #include "must.h"
+#include "scribe.h"
 #include "whole.h"
 
 #include <string.h>
@@ -46,7 +47,7 @@ static bool send_stream(struct conn *c, struct payload *payload, struct shared_p
         return unavailable(c);
     }
     struct answer a = deliver_stream(c, s);
-    deliver_header(&a, "Cache-Status", deliver_cache_status(outcome));
+    deliver_cache(c, &a, outcome);
     return deliver(c, a) || (!c->status && unavailable(c));
 }
 
@@ -80,7 +81,7 @@ static bool send_payload(struct conn *c, struct payload *payload, enum cache_out
     } else {
         a = deliver_payload(c->order, payload);
     }
-    deliver_header(&a, "Cache-Status", deliver_cache_status(outcome));
+    deliver_cache(c, &a, outcome);
     return send_answer(c, a, payload,
                        outcome == CACHE_HIT && !c->order->plan->no_memo ? key : NULL);
 }
@@ -130,10 +131,12 @@ static bool build(struct conn *c, struct payload *payload)
     return good;
 }
 
-/* Whether the part that is asked for is sent without the whole: a range costs its own rows. */
-static bool is_part(const struct api_table *t)
+/* Whether what is asked for is sent without keeping the whole: a range costs its own rows, and the
+ * rows of a long text cost a tenth of writing it, less than the memory to keep them. */
+static bool is_passing(const struct order *order)
 {
-    return t->count != t->length;
+    const struct api_table *t = order->plan->table;
+    return t->count != t->length || (t->coding == API_IDENTITY && scribe_fits(order));
 }
 
 static bool send_table(struct conn *c, const struct memo_key *key)
@@ -144,7 +147,7 @@ static bool send_table(struct conn *c, const struct memo_key *key)
     struct payload *payload = NULL;
     if (c->planned)
         return send_direct(c);
-    if (is_part(t) || !cache_keeps(cache, x->bytes)) {
+    if (is_passing(c->order) || !cache_keeps(cache, x->bytes)) {
         payload = cache_peek(cache, t->key);
         bool good = payload ? send_payload(c, payload, CACHE_HIT, NULL) : send_direct(c);
         payload_leave(&payload);
@@ -190,8 +193,11 @@ static bool send_made(struct conn *c)
     if (!whole_fits(c->order))
         return send_stream(c, NULL, NULL, CACHE_NONE);
     char *text = whole_write(c->order, NULL, NULL, &length);
-    return text ? deliver(c, deliver_made(c->order, c->order->plan->status, text, length))
-                : unavailable(c);
+    if (!text)
+        return unavailable(c);
+    struct answer a = deliver_made(c->order, c->order->plan->status, text, length);
+    deliver_cache(c, &a, CACHE_NONE);
+    return deliver(c, a);
 }
 
 static void let_go(void *closure)
@@ -297,7 +303,10 @@ static bool send_plain(struct conn *c, const struct memo_key *key)
     bool again = plan->status == 304 || (plan->table && !plan->no_memo);
     if (plan->table)
         measure(c);
-    return send_answer(c, deliver_plain(c->order), NULL, again ? key : NULL);
+    struct answer a = deliver_plain(c->order);
+    if (plan->table)
+        deliver_digest(c, &a);
+    return send_answer(c, a, NULL, again ? key : NULL);
 }
 
 bool serve(struct conn *c, const struct memo_key *key)

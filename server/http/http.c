@@ -6,6 +6,7 @@
  * can be mistaken.
  */
 #include "http.h"
+#include "answer/ponder.h"
 #include "must.h"
 #include "learned/upload.h"
 
@@ -218,6 +219,16 @@ static bool memo_key(struct conn *c, struct memo_key *key)
     return true;
 }
 
+/* The order is there, or there was no memory for one. */
+static enum MHD_Result carry_out(struct conn *c, const struct memo_key *key)
+{
+    if (!c->order)
+        return MHD_NO;
+    if (c->port->health_only && !is_health(c->order->plan))
+        return result(refuse(c, 404, "not-found", "only health and metrics are served here"));
+    return result(serve(c, key));
+}
+
 /* The request is whole: its first answer. */
 static enum MHD_Result answer(struct conn *c)
 {
@@ -234,12 +245,12 @@ static enum MHD_Result answer(struct conn *c)
     if (!c->order) {
         struct api_request request = request_of(c);
         struct api_plan *refusal = forbid(c, &request);
-        if (!take(c, refusal ? refusal : api_plan(&request)))
-            return MHD_NO;
-        if (c->port->health_only && !is_health(c->order->plan))
-            return result(refuse(c, 404, "not-found", "only health and metrics are served here"));
+        if (refusal)
+            take(c, refusal);
+        else if (ponder(c, &request, NULL, NULL) == PONDER_WAIT)
+            return MHD_YES;
     }
-    return result(serve(c, memo ? &key : NULL));
+    return carry_out(c, memo ? &key : NULL);
 }
 
 enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const char *url,
@@ -262,7 +273,7 @@ enum MHD_Result http_handle(void *port, struct MHD_Connection *handle, const cha
         return result(c->order != NULL || gather(c, upload, n));
     }
     if (c->calls > 1)
-        return result(c->upload ? upload_answer(c) : serve(c, NULL));
+        return c->upload ? result(upload_answer(c)) : carry_out(c, NULL);
     /* The library calls once more than the body is long where it sent 100 Continue. */
     if (c->body_size < c->declared && (!c->order || c->upload))
         return MHD_YES;

@@ -4,6 +4,7 @@
  * reading of a table after start, a deletion) goes to the pool, and the connection rests.
  */
 #include "learned.h"
+#include "answer/ponder.h"
 #include "must.h"
 
 #include <errno.h>
@@ -89,24 +90,26 @@ struct api_learned_table learned_table(const char *name, struct store_blob *b)
         .name = name, .digest = b->digest, .file = b->file, .largest = largest};
 }
 
-bool learned_answer(struct conn *c, const struct api_learned_facts *facts, struct store_blob *blob)
+static struct api_request request_of(struct conn *c)
 {
     struct guard_head *h = &c->worker->head;
     guard_read(c->handle, h);
-    struct api_request request = {.method = c->method,
-                                  .target = c->target,
-                                  .headers = h->header,
-                                  .header_count = h->count,
-                                  .body = {c->body, c->body_size},
-                                  .request_id = c->id,
-                                  .limits = &c->worker->shared->limits};
+    return (struct api_request){.method = c->method,
+                                .target = c->target,
+                                .headers = h->header,
+                                .header_count = h->count,
+                                .body = {c->body, c->body_size},
+                                .request_id = c->id,
+                                .limits = &c->worker->shared->limits};
+}
+
+bool learned_answer(struct conn *c, const struct api_learned_facts *facts)
+{
+    struct api_request request = request_of(c);
     struct api_plan *plan = api_learned_plan(&request, facts);
     struct order *order = order_take(&plan);
-    if (!order) {
-        store_blob_drop(&blob);
+    if (!order)
         return false;
-    }
-    order->blob = blob;
     order_drop(&c->order);
     c->order = order;
     return true;
@@ -120,7 +123,7 @@ static enum learned_state settled(bool good)
 static enum learned_state without_table(struct conn *c, enum api_learned_outcome outcome)
 {
     struct api_learned_facts facts = {.outcome = outcome};
-    return settled(learned_answer(c, &facts, NULL));
+    return settled(learned_answer(c, &facts));
 }
 
 static enum learned_state list(struct conn *c, const struct api_learned *wish)
@@ -134,7 +137,7 @@ static enum learned_state list(struct conn *c, const struct api_learned *wish)
         facts.count = store_page(store, wish->after, wish->limit, rows, &facts.more);
     for (size_t i = 0; i < facts.count; i++)
         tables[i] = learned_table(rows[i].name, rows[i].blob);
-    good = good && learned_answer(c, &facts, NULL);
+    good = good && learned_answer(c, &facts);
     for (size_t i = 0; i < facts.count; i++)
         store_blob_drop(&rows[i].blob);
     free(rows);
@@ -148,8 +151,12 @@ static enum learned_state with_table(struct conn *c, const struct api_learned *w
 {
     struct api_learned_table table = learned_table(wish->name, blob);
     struct api_learned_facts facts = {.outcome = API_LEARNED_FOUND, .tables = &table, .count = 1};
-    struct store_blob *rows = wish->act == API_LEARNED_ROWS ? store_blob_hold(blob) : NULL;
-    bool good = learned_answer(c, &facts, rows);
+    if (wish->act == API_LEARNED_ROWS) {
+        struct api_request request = request_of(c);
+        enum ponder_state state = ponder(c, &request, blob, &facts);
+        return state == PONDER_WAIT ? LEARNED_WAIT : settled(state == PONDER_READY);
+    }
+    bool good = learned_answer(c, &facts);
     store_blob_drop(&blob);
     return settled(good);
 }

@@ -17,9 +17,9 @@ enum learned_state {
 /* Looks for what c->order asks for, or does it; all but PUT. */
 enum learned_state learned_look(struct conn *);
 
-/* Makes the final plan of the request in hand the order of the connection. Takes the blob over
- * (NULL but for rows). False without memory. */
-bool learned_answer(struct conn *, const struct api_learned_facts *, struct store_blob *);
+/* Makes the final plan of the request in hand, which is not for rows, the order of the connection.
+ * False without memory. */
+bool learned_answer(struct conn *, const struct api_learned_facts *);
 
 /* A blob as a fact. Borrows both. */
 struct api_learned_table learned_table(const char *name, struct store_blob *);

@@ -159,7 +159,7 @@ static bool answer(struct conn *c)
     }
     c->upload = NULL;
     c->errand = NULL;
-    bool good = learned_answer(c, &facts, NULL);
+    bool good = learned_answer(c, &facts);
     release(u);
     return good && serve(c, NULL);
 }
