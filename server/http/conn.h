@@ -54,8 +54,8 @@ struct conn {
     char trace[33];
     uint64_t began_us;
     uint64_t asked_us, planned_us; /* its plan was begun, and there */
-    unsigned char calls; /* of the handler: 0, 1, 2 (and more) */
-    bool takes_chunks;   /* HTTP/1.1 */
+    unsigned char calls;           /* of the handler: 0, 1, 2 (and more) */
+    bool takes_chunks;             /* HTTP/1.1 */
     bool close_after;
     char *body;
     size_t body_size, body_room;
