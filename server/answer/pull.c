@@ -20,9 +20,6 @@
  * calls. */
 #define BLOCK (128 << 10)
 
-/* Of a block that is lent: it takes no memory. */
-#define LENT_BLOCK (256 << 10)
-
 /* After so much other connections have their turn. */
 #define TURN (512 << 10)
 
@@ -199,7 +196,7 @@ struct MHD_Response *pull_response(struct conn *c, struct stream *stream)
         t->coding != API_IDENTITY || t->count == API_UNKNOWN ? MHD_SIZE_UNKNOWN : t->count;
     p->lends = !made && stream->payload && !api_format_is_text(t->format);
     /* Chunks of the library's are as large as its own memory for them. */
-    size_t most = p->lends ? LENT_BLOCK : BLOCK, block = size < most ? (size_t)size : most;
+    size_t most = p->lends ? FILL_BAND : BLOCK, block = size < most ? (size_t)size : most;
     if (size == MHD_SIZE_UNKNOWN && c->takes_chunks)
         block = 1;
     p->chunks = made && size == MHD_SIZE_UNKNOWN && c->takes_chunks;

@@ -14,10 +14,7 @@
 /* Bands begin small, so that the first byte goes out early, and double until a claim costs nothing.
  */
 #define FIRST_BAND (64 << 10)
-#define LAST_BAND (1 << 20)
-
-/* Of the loop: what it makes at a time for a client that waits. */
-#define LOOP_BAND (256 << 10)
+#define LAST_BAND (512 << 10)
 
 #define MAX_HELPERS 64
 
@@ -178,7 +175,7 @@ static void over(uv_work_t *work, int status)
 bool fill_help(struct payload *p)
 {
     struct build *b = p->build;
-    uint64_t bytes = LOOP_BAND;
+    uint64_t bytes = FILL_BAND;
     struct helper *h = b ? &b->helper[b->helpers] : NULL;
     /* Where the plan takes long, the pool makes it. */
     if (!b || !b->plan || !claim(h, true, &bytes))
