@@ -120,6 +120,12 @@ struct api_table {
     enum api_coding coding;
 };
 
+/* Whether a tensor is in the body. */
+static inline bool api_sends(const struct api_table *table, unsigned tensor)
+{
+    return table->tensor < 0 || (unsigned)table->tensor == tensor;
+}
+
 /* Whether rows of the spec, or of a stored table, stand among the arrays of a layout (rows=KIND):
  * then a plan of table->spec, or the store, is needed to fill it. */
 bool api_layout_has_rows(const struct api_layout *);

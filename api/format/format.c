@@ -41,7 +41,7 @@ void api__format_lay_out(struct api_table *table, struct api__arena *arena)
     table->payload_first = 0;
     table->payload_length = 0;
     for (unsigned t = 0; t < table->tensor_count; t++) {
-        if (api__sent(table, t))
+        if (api_sends(table, t))
             table->payload_length += table->tensors[t].bytes;
         else if ((int)t < table->tensor)
             table->payload_first += table->tensors[t].bytes;

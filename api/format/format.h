@@ -54,12 +54,6 @@ extern const struct api_format *const api__formats[];
 /* By name, `len` bytes; NULL where there is none. */
 const struct api_format *api__format_find(const char *name, size_t len);
 
-/* Whether tensor t is in the body. */
-static inline bool api__sent(const struct api_table *table, unsigned t)
-{
-    return table->tensor < 0 || (unsigned)table->tensor == t;
-}
-
 /* Fills prefix, payload_first, payload_length, length, first and count (the whole) of a table whose
  * format, tensors, tensor_count, tensor and stacked are set, and what its format looks at. Sums may
  * not overflow: all tensors together have less than 2^63 bytes. */

@@ -77,7 +77,7 @@ static size_t frame_size(const struct api_table *table)
         const struct pe_tensor *tensor = &table->tensors[t];
         const size_t own = 64 + strlen(tensor->name) + 22 * (size_t)tensor->rank;
         size =
-            api__sent(table, t) ? api__room(size, 1, api__room(own, 1, empty_size(tensor))) : size;
+            api_sends(table, t) ? api__room(size, 1, api__room(own, 1, empty_size(tensor))) : size;
     }
     return size;
 }

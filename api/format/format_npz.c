@@ -70,7 +70,7 @@ static uint64_t written_length(const struct api_table *table)
 {
     uint64_t length = END_SIZE;
     for (unsigned t = 0; t < table->tensor_count; t++)
-        if (api__sent(table, t))
+        if (api_sends(table, t))
             length += member_size(table, &table->tensors[t]) + CENTRAL_SIZE +
                       name_size(&table->tensors[t]) + CENTRAL_EXTRA;
     return length;
@@ -209,7 +209,7 @@ static char *tail(struct api_writer *writer, char *out)
     unsigned count = 0;
     uint64_t at = 0;
     for (unsigned t = 0; t < table->tensor_count; t++) {
-        if (!api__sent(table, t))
+        if (!api_sends(table, t))
             continue;
         out = put_central(out, writer, t, at);
         at += member_size(table, &table->tensors[t]);

@@ -74,7 +74,7 @@ static void prefix(struct api_table *table, struct api__arena *arena)
     put_metadata(&text, table, arena);
     uint64_t at = 0;
     for (unsigned t = 0; t < table->tensor_count; t++) {
-        if (!api__sent(table, t))
+        if (!api_sends(table, t))
             continue;
         put_tensor(&text, &table->tensors[t], at);
         at += table->tensors[t].bytes;

@@ -68,7 +68,7 @@ static char *end(struct api_writer *writer, char *out)
 static char *pass(struct api_writer *writer, unsigned to, char *out)
 {
     while (writer->tensor < to) {
-        if (!api__sent(writer->table, writer->tensor)) {
+        if (!api_sends(writer->table, writer->tensor)) {
             writer->tensor++;
             continue;
         }
@@ -83,7 +83,7 @@ size_t api_writer_rows(struct api_writer *writer, unsigned tensor, const void *r
                        char *out)
 {
     const struct api_table *table = writer->table;
-    must(tensor < table->tensor_count && tensor >= writer->tensor && api__sent(table, tensor));
+    must(tensor < table->tensor_count && tensor >= writer->tensor && api_sends(table, tensor));
     char *at = pass(writer, tensor, out);
     if (!writer->begun)
         at = begin(writer, at);
@@ -112,7 +112,7 @@ void api_writer_skip(struct api_writer *writer, unsigned tensor, uint64_t count)
     const struct pe_tensor *t = &writer->table->tensors[tensor];
     uint64_t elements;
     must(api_writer_splits(writer->table) && tensor >= writer->tensor &&
-         api__sent(writer->table, tensor));
+         api_sends(writer->table, tensor));
     if (writer->tensor != tensor || !writer->begun) {
         writer->tensor = tensor;
         enter(writer);

@@ -38,7 +38,7 @@ bool api__codable(const struct api_table *table)
     if (table->format->compresses)
         return true;
     for (unsigned t = 0; t < table->tensor_count; t++)
-        if (api__sent(table, t) && is_float(table->tensors[t].dtype))
+        if (api_sends(table, t) && is_float(table->tensors[t].dtype))
             return false;
     return true;
 }

@@ -108,7 +108,7 @@ static bool read_side(struct api__call *call, const struct api__param *p, struct
                               "%s is too wide: widths up to %d can be compared", side->name,
                               API__STUDIED_WIDTH);
     for (unsigned t = 0; t < side->table->tensor_count; t++)
-        if (api__sent(side->table, t)) {
+        if (api_sends(side->table, t)) {
             uint64_t size = pe_dtype_size(side->table->tensors[t].dtype);
             side->bytes += side->table->tensors[t].bytes;
             if (side->bytes / size > COMPARED_VALUES)
@@ -130,7 +130,7 @@ static enum pe_error make(struct side *side)
     enum pe_error error = side->values ? pe_plan_create(&table->spec, &plan) : PE_NO_MEMORY;
     for (unsigned t = 0; !error && t < table->tensor_count; t++) {
         void *out[PE_MAX_TENSORS] = {0};
-        if (!api__sent(table, t))
+        if (!api_sends(table, t))
             continue;
         out[t] = side->values + at;
         error = pe_fill(plan, 0, table->tensors[t].rows, out);
@@ -144,7 +144,7 @@ static enum pe_error make(struct side *side)
 /* The next tensor that is sent, from *t on. */
 static const struct pe_tensor *next(const struct api_table *table, unsigned *t)
 {
-    while (*t < table->tensor_count && !api__sent(table, *t))
+    while (*t < table->tensor_count && !api_sends(table, *t))
         ++*t;
     return *t < table->tensor_count ? &table->tensors[(*t)++] : NULL;
 }

@@ -247,7 +247,7 @@ static bool has_infinities(const struct api_table *table)
     if (table->spec.kind != PE_KIND_ALIBI || !table->spec.masked)
         return false;
     for (unsigned i = 0; i < table->tensor_count; i++)
-        if (api__sent(table, i) && strcmp(table->tensors[i].name, "bias") == 0)
+        if (api_sends(table, i) && strcmp(table->tensors[i].name, "bias") == 0)
             return true;
     return false;
 }
@@ -263,7 +263,7 @@ static bool check_json(struct api__call *call, const struct api_table *table)
                            ".safetensors, .bin "
                            "or .csv, or tensor=slopes");
     for (unsigned i = 0; i < table->tensor_count; i++)
-        if (api__sent(table, i))
+        if (api_sends(table, i))
             values += table->tensors[i].bytes / pe_dtype_size(table->tensors[i].dtype);
     if (values <= limit && api__table_overflows(table))
         return api__refuse(call, API__NOT_ACCEPTABLE,

@@ -57,7 +57,7 @@ bool api__table_overflows(const struct api_table *table)
         pe_plan_create(&table->spec, &plan) != PE_OK)
         return false;
     for (unsigned i = 0; i < table->tensor_count && !found; i++)
-        found = api__sent(table, i) && tensor_overflows(plan, &table->tensors[i], i);
+        found = api_sends(table, i) && tensor_overflows(plan, &table->tensors[i], i);
     pe_plan_destroy(&plan);
     return found;
 }

@@ -125,7 +125,7 @@ ssize_t press_next(struct press *p, const char **at)
 {
     while (p->from == p->to) {
         if (p->busy)
-            return PRESS_BUSY;
+            return STREAM_BUSY;
         ssize_t state = p->state;
         if (!p->made && state != MORE) {
             p->state = state == STREAM_WAIT ? MORE : state;

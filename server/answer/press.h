@@ -19,11 +19,8 @@ struct press *press_open(struct conn *, struct stream *);
 /* On the loop of the connection: which is not woken any more. Work under way ends by itself. */
 void press_close(struct press **);
 
-/* A block is on its way: the connection is woken when it has come. */
-enum { PRESS_BUSY = -3 };
-
-/* The next bytes, where they stand: how many, PRESS_BUSY, or what stream_read says. They stay until
- * press_taken. */
+/* The next bytes, where they stand: how many, STREAM_BUSY, or what stream_read says. They stay
+ * until press_taken. */
 ssize_t press_next(struct press *, const char **at);
 
 /* The first `size` bytes of them are not wanted any more. */

@@ -88,7 +88,7 @@ static bool wait(struct pull *p, ssize_t n, ssize_t *state)
     if (n == STREAM_WAIT)
         return fill_help(p->stream->payload) ||
                !conn_await(p->conn, p->stream->payload, p->stream->need);
-    if (n == PRESS_BUSY || n == SCRIBE_BUSY)
+    if (n == STREAM_BUSY)
         conn_suspend(p->conn);
     else
         *state =

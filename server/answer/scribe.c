@@ -50,11 +50,6 @@ static uint64_t rows_of(const struct api_table *table, unsigned tensor)
     return one > ROOM ? 0 : one > frame ? 1 + (ROOM - one) / (one - frame) : UINT32_MAX;
 }
 
-static bool is_sent(const struct api_table *table, unsigned tensor)
-{
-    return table->tensor < 0 || (unsigned)table->tensor == tensor;
-}
-
 bool scribe_fits(const struct order *order)
 {
     const struct api_table *table = order->plan->table;
@@ -62,7 +57,7 @@ bool scribe_fits(const struct order *order)
     if (!api_format_is_text(table->format) || !api_writer_splits(table))
         return false;
     for (unsigned t = 0; t < table->tensor_count; t++) {
-        if (!is_sent(table, t))
+        if (!api_sends(table, t))
             continue;
         size_t more = api_writer_room(table, t, order->extent.rows[t]);
         room = more > SIZE_MAX - room ? SIZE_MAX : room + more;
@@ -101,20 +96,10 @@ void scribe_close(struct scribe **address)
         release(s);
 }
 
-static bool grow(void **at, size_t *have, size_t size)
-{
-    if (*have >= size)
-        return true;
-    free(*at);
-    *at = malloc(size);
-    *have = *at ? size : 0;
-    return *at != NULL;
-}
-
 static bool text_room(struct block *b, size_t size)
 {
     void *at = b->text;
-    bool good = grow(&at, &b->text_room, size);
+    bool good = stream_room(&at, &b->text_room, size);
     b->text = at;
     b->size = 0;
     return good;
@@ -126,9 +111,9 @@ static void work(uv_work_t *w)
     const struct stream *s = b->scribe->stream;
     const struct extent *x = &s->order->extent;
     const struct api_table *table = s->order->plan->table;
-    bool good =
-        text_room(b, api_writer_room(table, b->tensor, b->rows)) &&
-        (s->payload || grow(&b->made, &b->made_room, (size_t)(b->rows * x->row_bytes[b->tensor])));
+    bool good = text_room(b, api_writer_room(table, b->tensor, b->rows)) &&
+                (s->payload ||
+                 stream_room(&b->made, &b->made_room, (size_t)(b->rows * x->row_bytes[b->tensor])));
     const void *rows = good ? stream_rows(s, b->tensor, b->row, b->rows, b->made) : NULL;
     if (rows)
         b->size = api_writer_rows(&b->writer, b->tensor, rows, b->rows, b->text);
@@ -195,7 +180,7 @@ static bool begin_block(struct scribe *s)
     const struct stream *stream = s->stream;
     const struct api_table *table = stream->order->plan->table;
     struct block *b = &s->block[(s->first + s->count) % SCRIBE_BLOCKS];
-    while (s->stage == ROWS && (s->tensor == table->tensor_count || !is_sent(table, s->tensor) ||
+    while (s->stage == ROWS && (s->tensor == table->tensor_count || !api_sends(table, s->tensor) ||
                                 s->row == stream->order->extent.rows[s->tensor])) {
         s->row = 0;
         if (s->tensor == table->tensor_count)
@@ -223,7 +208,7 @@ ssize_t scribe_next(struct scribe *s, const char **at)
         if (!s->count)
             return s->stage == OVER ? STREAM_END : STREAM_WAIT;
         if (b->state != READY)
-            return b->state == OUT ? SCRIBE_BUSY : STREAM_BROKEN;
+            return b->state == OUT ? STREAM_BUSY : STREAM_BROKEN;
         *at = b->text + s->taken;
         if (b->size > s->taken)
             return (ssize_t)(b->size - s->taken);

@@ -23,10 +23,7 @@ struct scribe *scribe_open(struct conn *, struct stream *);
 /* On the loop of the connection: which is not woken any more. Work under way ends by itself. */
 void scribe_close(struct scribe **);
 
-/* The next text is on its way: the connection is woken when it has come. */
-enum { SCRIBE_BUSY = -3 };
-
-/* The next text, where it stands: how much, SCRIBE_BUSY, or what stream_read says (after
+/* The next text, where it stands: how much, STREAM_BUSY, or what stream_read says (after
  * STREAM_WAIT the stream's `need` is set). It stays until scribe_taken. */
 ssize_t scribe_next(struct scribe *, const char **at);
 

@@ -39,8 +39,7 @@ void stream_close(struct stream **address)
     free(s);
 }
 
-/* Room for at least `size` bytes at *at; what was there is lost. */
-static bool have_room(void **at, size_t *have, size_t size)
+bool stream_room(void **at, size_t *have, size_t size)
 {
     if (*have >= size)
         return true;
@@ -98,7 +97,7 @@ static bool make_band(struct stream *s, unsigned t, uint64_t first, uint64_t wan
     n = n < want ? n : want;
     n = n < left ? n : left;
     void *band = s->band;
-    bool good = have_room(&band, &s->band_size, (size_t)(n * x->row_bytes[t]));
+    bool good = stream_room(&band, &s->band_size, (size_t)(n * x->row_bytes[t]));
     s->band = band;
     s->band_tensor = t;
     s->band_first = first;
@@ -238,7 +237,7 @@ ssize_t stream_lend(struct stream *s, const unsigned char **at, size_t size)
 static bool own_room(struct stream *s, size_t size)
 {
     void *at = s->text;
-    bool good = have_room(&at, &s->text_size, size);
+    bool good = stream_room(&at, &s->text_size, size);
     s->text = at;
     return good;
 }

@@ -28,7 +28,11 @@ struct stream {
     size_t text_size, text_from, text_to;
 };
 
-enum { STREAM_WAIT = 0, STREAM_END = -1, STREAM_BROKEN = -2 };
+/* BUSY, of what the pool makes of a stream: the connection is woken when it has come. */
+enum { STREAM_WAIT = 0, STREAM_END = -1, STREAM_BROKEN = -2, STREAM_BUSY = -3 };
+
+/* Room for at least `size` bytes at *at, of which there are *have; what was there is lost. */
+bool stream_room(void **at, size_t *have, size_t size);
 
 /* The part of the table that its plan says (first, count). Becomes an owner of the order, and takes
  * over the caller's reading of `payload` or owning of `plan`, one of which is NULL; both are for

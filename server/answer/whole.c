@@ -22,7 +22,7 @@ static size_t room_for(const struct order *order)
     bool small = order->extent.bytes <= FILL_AT_ONCE &&
                  !__builtin_add_overflow(room, frame, &room) && room <= SMALL;
     for (unsigned i = 0; small && i < t->tensor_count; i++)
-        if (t->tensor < 0 || (unsigned)t->tensor == i)
+        if (api_sends(t, i))
             small = !__builtin_add_overflow(
                         room, api_writer_room(t, i, order->extent.rows[i]) - frame, &room) &&
                     room <= SMALL;

@@ -71,9 +71,12 @@ static bool claim(struct helper *h, bool front, uint64_t *bytes)
     struct build *b = h->build;
     const struct extent *x = &b->order->extent;
     pthread_mutex_lock(&b->lock);
-    if (!b->failed && b->next < b->end && cache_abandon(b->cache, b->payload))
-        b->failed = true;
     bool more = !b->failed && b->next < b->end;
+    /* The last band is made in any case: whoever did not need it was told that the table is stored.
+     */
+    if (more && extent_next(x, b->next, LAST_BAND) < b->end && cache_abandon(b->cache, b->payload))
+        b->failed = true;
+    more = more && !b->failed;
     if (more && front) {
         uint64_t to = extent_next(x, b->next, *bytes);
         h->from = b->next;

@@ -85,6 +85,9 @@ int kit_stop(struct kit_daemon *d)
 {
     int status = 0;
 
+    /* It never started: 0 would be the whole process group. */
+    if (d->pid <= 0)
+        return -1;
     kill(d->pid, SIGTERM);
     for (int tries = 0; tries < 2000; tries++) {
         pid_t got = waitpid(d->pid, &status, WNOHANG);

@@ -85,7 +85,7 @@ static inline struct body written(const struct api_table *table, const void *con
     free(out);
     for (unsigned t = 0; t < table->tensor_count; t++) {
         const struct pe_tensor *tensor = &table->tensors[t];
-        if (!api__sent(table, t) || tensor->bytes == 0)
+        if (!api_sends(table, t) || tensor->bytes == 0)
             continue;
         for (uint64_t row = 0, n; row < tensor->rows; row += n) {
             n = tensor->rows - row < portion ? tensor->rows - row : portion;
